@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
+from zlib import crc32
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -36,7 +37,11 @@ class Row(NamedTuple):
 
     @property
     def moment(self) -> int | None:
-        return None if self.day is None else FIRST + self.day * DAY
+        """A time of its own on the day: those of one moment are in no order that ledgers share."""
+        if self.day is None:
+            return None
+        second = crc32(f"{self.item} {self.annotator} {self.number}".encode()) % 86_400
+        return FIRST + self.day * DAY + second * 1_000_000
 
 
 def write_parquet(path: Path, rows: Sequence[Row], types: dict[str, Any] | None = None) -> Path:

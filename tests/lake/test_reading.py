@@ -39,13 +39,13 @@ def lake(ledger: Ledger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pat
 def counted_files(monkeypatch: pytest.MonkeyPatch) -> list[set[str]]:
     """The names of the files of each count."""
     seen: list[set[str]] = []
-    counts = LakeConnection.counts
+    columns = LakeConnection.columns
 
     def noting(self: LakeConnection, statement: Any, files: Sequence[Any]) -> Any:
         seen.append({Path(file.path).name for file in files})
-        return counts(self, statement, files)
+        return columns(self, statement, files)
 
-    monkeypatch.setattr(LakeConnection, "counts", noting)
+    monkeypatch.setattr(LakeConnection, "columns", noting)
     return seen
 
 

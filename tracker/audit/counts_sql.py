@@ -275,5 +275,6 @@ def is_drawn(item: ColumnElement[Any], share: float) -> ColumnElement[bool]:
 
 
 def _spread(item: ColumnElement[Any]) -> ColumnElement[Any]:
-    wide = cast(item, BigInteger) * literal(_SPREAD, BigInteger)
-    return wide % literal(_RANGE, BigInteger)
+    """Return a number's hash; of one from 2 ** 31 on, as items of files have, by its last bits."""
+    short = cast(func.abs(item), BigInteger) % literal(_RANGE >> 1, BigInteger)
+    return short * literal(_SPREAD, BigInteger) % literal(_RANGE, BigInteger)

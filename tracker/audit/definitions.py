@@ -41,7 +41,6 @@ from tracker.counts.annotator_patterns import select_answering_annotators
 from tracker.counts.filter import EVERYTHING, AnswerFilter, select_answers
 from tracker.counts.selection import Selection
 from tracker.counts.tallies import select_items_of_patterns
-from tracker.lake.connection import manifest_of
 from tracker.projects.categories import category_names
 from tracker.projects.items import item_names
 from tracker.projects.questions import QuestionInfo
@@ -89,8 +88,6 @@ def _told_slices(
     if evidence.columns.item_patterns.items_compared < 2 * LEAST_ITEMS:
         return []
     share = min(MOST_SEARCHED / max(int(evidence.columns.number.sum()), 1), 1.0)
-    if manifest_of(connection) is not None:
-        share = 1.0  # items of files have no numbers to draw by that every engine would have
     reading = Reading(selection.question, categories, len(evidence.columns.annotators))
     weak = weak_slices(_slices(connection, selection, reading, share))
     if not weak:

@@ -248,7 +248,7 @@ def _columns_of_parts(
         known = tallies.counted.get(key) or kept_tally(connection.ledger, *key)
         tallies.counted_by.add("kept" if known is not None else connection.engine.name)
         if known is None:
-            columns = counting.added_up(connection.counts(counting.statement, files))
+            columns = counting.added_up(connection.columns(counting.statement, files))
             assert columns is not None
             known = Tally(state, _written(columns))
             if len(known.content) <= LARGEST:

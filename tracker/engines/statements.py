@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, Final
 
-from sqlalchemy import Integer, Table
+from sqlalchemy import Table
 from sqlalchemy.dialects.postgresql.base import PGCompiler, PGDialect
 from sqlalchemy.sql import operators, visitors
 
@@ -59,23 +59,11 @@ class _Compiler(PGCompiler):
         return str(words(unary, *arguments, **options))
 
 
-class _IdOrName(Integer):
-    """A number; of an item that is known by its name alone, the name."""
-
-    def literal_processor(self, _dialect: Any) -> Callable[[Any], str]:
-        def words(value: Any) -> str:
-            quoted = str(value).replace("'", "''")
-            return f"'{quoted}'" if isinstance(value, str) else str(int(value))
-
-        return words
-
-
 class _Dialect(PGDialect):
     """Nearly that of Postgres."""
 
     statement_compiler = _Compiler
     supports_statement_cache = False
-    colspecs = {**PGDialect.colspecs, Integer: _IdOrName}  # noqa: RUF012
 
     def __init__(self, *, repeats: bool) -> None:
         super().__init__(paramstyle="named")  # type: ignore[no-untyped-call]

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import cached_property, partial
+from functools import cached_property
 from shlex import quote
 from typing import TYPE_CHECKING, Any, cast
 
@@ -33,7 +33,7 @@ from tracker.engines.statements import read_columns, statement_text, tables_of
 from tracker.lake.choose import file_engine
 from tracker.lake.engine import FileEngine
 from tracker.lake.recorded import LabelFile, LakeInfo, find_lake, lake_after
-from tracker.lake.views import FileColumns, items_view, labels_view
+from tracker.lake.views import NUMBERED, FileColumns, items_view, labels_view
 from tracker.projects.projects import ProjectInfo, check_labels_here
 from tracker.projects.questions import FIRST
 from tracker.render.nouns import count_noun
@@ -47,7 +47,8 @@ _IN_FILES = {Label.__tablename__, Item.__tablename__}
 _FILES = (("number", Integer), ("change_id", Integer), ("source", Integer),
           ("recorded_at", BigInteger))  # fmt: skip
 _NAMES = (("text", Text), ("number", Integer))
-_MOST_NUMBERED = 10_000_000  # labels of a part; those of more take too much memory
+MOST_HELD = 50_000_000
+"""Labels of a project that an engine holds; those of more take too much memory."""
 
 
 def lake_connection(
@@ -143,79 +144,28 @@ class LakeConnection:
         return result.yield_per(size) if size else result
 
     def columns(self, statement: Any, files: Sequence[LabelFile]) -> Columns:
-        """Return the columns of a statement about labels of some files; rows are in no order."""
+        """Return the columns of a statement about labels of some files; rows are in no order.
+
+        The files are those of whole parts.
+        """
         with self.engine.lock:
             return read_columns(self.engine.table(self._text(statement, files)).columns)
 
-    def counts(self, statement: Any, files: Sequence[LabelFile]) -> Columns:
-        """Return likewise the columns of a statement whose rows hold no item.
-
-        The engine may hold numbers of the items instead of comparing their names each time.
-        """
-        by_name = not (self.engine.numbers_items and tables_of(statement) & {Label.__tablename__})
-        parts = [part for part in self.lake.parts if part[0] in files]
-        largest = max(sum(file.labels for file in part) for part in parts)
-        if by_name or Item.__tablename__ in tables_of(statement) or largest > _MOST_NUMBERED:
-            return self.columns(statement, files)
-        with self.engine.lock:
-            self.check_files()
-            tables = self._numbered(parts)
-            return read_columns(self.engine.table(self._text(statement, files, tables)).columns)
-
-    def _numbered(self, parts: Sequence[Sequence[LabelFile]]) -> list[str]:
-        """Return the names of tables with the rows of parts; those of other files are dropped."""
-        names = hashlib.sha256(repr(self.lake.names).encode()).hexdigest()[:16]
-        known = {f"{self.lake.digest(p)}_{names}": p for p in self.lake.parts}
-        self.engine.keep_numbered(known)
-        tables = []
-        for digest, part in known.items():
-            if part in parts:
-                self.engine.number_items(digest, partial(self._show_numbers, part))
-                tables.append(self.engine.numbered_table(digest))
-        return tables
-
-    def _show_numbers(self, files: Sequence[LabelFile], first: int) -> int:
-        """Show lake_rows of files with a number for each item, from one on; return the next."""
-        import pyarrow as pa
-        import pyarrow.compute as pc
-
-        name = self.lake.roles["item"]
-        paths = [file.path for file in files]
-        rows = self.lake.address.dataset(paths, self.schema, [file.number for file in files])
-        table = rows.to_table(columns=[*{*self.lake.roles.values()}, "file"])
-        items = table.column(name)
-        if not pa.types.is_dictionary(items.type):
-            items = items.dictionary_encode()
-        items = items.unify_dictionaries()
-        codes = [pc.add(chunk.indices.cast(pa.int64()), first) for chunk in items.chunks]
-        place = table.schema.get_field_index(name)
-        table = table.set_column(place, name, pa.chunked_array(codes, pa.int64()))
-        self.engine.shows("files", None)
-        self.engine.show_table("files", table)
-        numbered = FileColumns(table.schema, self.lake.roles, self.engine.micros)
-        self.engine.view("lake_rows", numbered.rows("files"))
-        self._show_names()
-        return first + (len(items.chunk(0).dictionary) if items.chunks else 0)
-
-    def _text(
-        self, statement: Any, files: Sequence[LabelFile], numbered: Collection[str] = ()
-    ) -> str:
+    def _text(self, statement: Any, files: Sequence[LabelFile]) -> str:
         """Return a statement as the engine reads it, which has its tables then."""
-        parts: Iterator[Any] = visitors.iterate(statement)
-        wanted = {
-            part.name
-            for part in parts
-            if getattr(part, "table", None) is not None and _is_of_labels(part.table)
-        }
-        self._show(files, wanted, numbered)
-        for name in sorted((tables_of(statement) - _IN_FILES) & Base.metadata.tables.keys()):
+        tables = tables_of(statement)
+        named = None
+        if Item.__tablename__ in tables:
+            named = Item.name.key in _columns_of(statement, Item.__tablename__)
+        self._show(files, _columns_of(statement, Label.__tablename__), named)
+        for name in sorted((tables - _IN_FILES) & Base.metadata.tables.keys()):
             self._copy(Base.metadata.tables[name])
         return statement_text(statement, repeats="pass" in self.lake.roles)
 
     def table(self, text: str, files: Sequence[LabelFile]) -> pa.Table:
-        """Return the rows of a text about lake_rows; see `FileColumns.rows`."""
+        """Return the rows of a text about lake_rows of files; see `FileColumns.rows`."""
         with self.engine.lock:
-            self._show(files, ())
+            self._show_files(files)
             return self.engine.table(text)
 
     @contextmanager
@@ -249,56 +199,87 @@ class LakeConnection:
             notice(f"{count_noun(new, 'new file')} of labels not counted yet: {again}")
 
     def _show(
-        self,
-        files: Sequence[LabelFile],
-        wanted: Collection[str],
-        numbered: Collection[str] = (),
+        self, files: Sequence[LabelFile], wanted: Collection[str], named: bool | None
     ) -> None:
-        """Let the engine have the tables of labels and items, with these columns of labels.
+        """Let the engine have the tables of labels and items.
 
-        Rows are those of the tables ``numbered``, if there are any; there are no items then.
+        ``wanted`` are the columns of labels; ``named`` says whether items have names, None that
+        there are no items.
         """
         self.check_files()
-        engine, lake = self.engine, self.lake
-        shown = []
-        if not numbered:
-            paths = {file.number: file.path for file in files}
-            rows = self.file_columns.rows("files")
-            shown = [engine.shows("files", (lake.address, lake.digest(files), tuple(paths), rows))]
-            if not shown[0]:
-                engine.show_files(lake.address, paths, self.schema)
-                engine.view("lake_rows", rows)
-                engine.view("items", items_view(lake.project.id))
-            shown += self._show_names()
+        project_id = self.lake.project.id
         read = [(f.number, f.from_change, f.source, self._moments[f.from_change]) for f in files]
-        shown.append(self._show_rows("lake_files", _FILES, read))
-        view = labels_view(lake.project.id, FIRST, wanted, self.until, numbered)
-        if not (engine.shows("labels", view) and all(shown)):
-            engine.view("labels", view)  # it knows the tables that were there when it was made
+        beneath = [self._show_rows("lake_files", _FILES, read)]
+        numbered = NUMBERED
+        if held := self._held(files):
+            numbered = " UNION ALL ".join(f"SELECT * FROM held.{name}" for name in held)  # noqa: S608
+        if named or not held:
+            beneath.append(self._show_files(files))
+        rows = self._view("lake_labels", numbered, beneath)
+        self._view("labels", labels_view(project_id, FIRST, wanted, self.until), [rows])
+        if named is not None:
+            self._view("items", items_view(project_id, named=named), [rows])
 
-    def _show_names(self) -> list[bool]:
-        """Show what the texts of the files stand for; returns whether it was shown already."""
-        tables = {"annotator": "lake_annotators", "category": "lake_categories"}
-        return [
-            self._show_rows(table, _NAMES, [*self.lake.names.get(role, {}).items()])
-            for role, table in tables.items()
-        ]
+    def _held(self, files: Sequence[LabelFile]) -> list[str]:
+        """Return the tables with the rows of files that the engine holds; none if it holds none.
+
+        Those of files that are no longer the lake's are dropped.
+        """
+        engine, lake = self.engine, self.lake
+        if not engine.holds or sum(file.labels for file in lake.files) > MOST_HELD:
+            return []
+        names = hashlib.sha256(repr(lake.names).encode()).hexdigest()[:16]
+        parts = {f"rows_{lake.digest(part)}_{names}": part for part in lake.parts}
+        for name in engine.held - parts.keys():
+            engine.drop(name)
+            engine.held.discard(name)
+        asked = {name: part for name, part in parts.items() if part[0] in files}
+        for name, part in asked.items():
+            if name not in engine.held:
+                self._show_files(part)
+                engine.hold(name, NUMBERED)
+                engine.held.add(name)
+        return [*asked]
+
+    def _show_files(self, files: Sequence[LabelFile]) -> Hashable:
+        """Show lake_rows of files, and what their texts stand for; return what they rest on."""
+        address, engine = self.lake.address, self.engine
+        paths = {file.number: file.path for file in files}
+        content = (address, self.lake.digest(files), tuple(paths.items()))
+        if not engine.shows("files", content):
+            engine.show_files(address, paths, self.schema)
+        columns = FileColumns(self.schema, self.lake.roles, engine.micros, engine.number)
+        beneath = [self._view("lake_rows", columns.rows("files"), [content])]
+        for role, table in (("annotator", "lake_annotators"), ("category", "lake_categories")):
+            names = [*self.lake.names.get(role, {}).items()]
+            beneath.append(self._show_rows(table, _NAMES, names))
+        return tuple(beneath)
+
+    def _view(self, name: str, statement: str, beneath: Sequence[Hashable]) -> Hashable:
+        """Let a table be the rows of a statement; return what it rests on, for those above it.
+
+        It knows the tables that were there when it was made, and is made again for others.
+        """
+        content = (statement, tuple(beneath))
+        if not self.engine.shows(name, content):
+            self.engine.view(name, statement)
+        return content
 
     def _show_rows(
         self, name: str, columns: Sequence[tuple[str, Any]], rows: Sequence[tuple[Any, ...]]
-    ) -> bool:
-        """Let a table have these rows, of columns with their types; returns whether it had."""
+    ) -> Hashable:
+        """Let a table have these rows, of columns with their types; return likewise."""
         import pyarrow as pa
 
-        if self.engine.shows(name, (tuple(columns), tuple(rows))):
-            return True
-        cells = zip(*rows, strict=True) if rows else ([] for _ in columns)
-        arrays = {
-            column: pa.array([*values], _arrow_type(kind))
-            for (column, kind), values in zip(columns, cells, strict=True)
-        }
-        self.engine.show_table(name, pa.table(arrays))
-        return False
+        content = (tuple(columns), tuple(rows))
+        if not self.engine.shows(name, content):
+            cells = zip(*rows, strict=True) if rows else ([] for _ in columns)
+            arrays = {
+                column: pa.array([*values], _arrow_type(kind))
+                for (column, kind), values in zip(columns, cells, strict=True)
+            }
+            self.engine.show_table(name, pa.table(arrays))
+        return content
 
     def _copy(self, table: Table) -> None:
         """Show a table of the ledger, of this project."""
@@ -310,8 +291,7 @@ class LakeConnection:
             ours = select(Import.id).where(Import.project_id == project_id)
             chosen = chosen.where(table.c.import_id.in_(ours))
         rows = [tuple(row) for row in self.ledger.execute(chosen)]
-        by_name = not self.file_columns.item_is_number
-        kinds = [Text if by_name and c.name == "item_id" else type(c.type) for c in table.c]
+        kinds = [BigInteger if c.name == "item_id" else type(c.type) for c in table.c]
         self._show_rows(table.name, [*zip(table.c.keys(), kinds, strict=True)], rows)
 
     @cached_property
@@ -319,10 +299,6 @@ class LakeConnection:
         """The columns of the first file; others must have them, too."""
         schema, _ = self.lake.address.columns(self.lake.files[0].path)
         return schema
-
-    @cached_property
-    def file_columns(self) -> FileColumns:
-        return FileColumns(self.schema, self.lake.roles, self.engine.micros)
 
     @cached_property
     def _moments(self) -> Mapping[int, int]:
@@ -334,11 +310,15 @@ class LakeConnection:
         return dict(rows.all())
 
 
-def _is_of_labels(table: Any) -> bool:
-    return Label.__tablename__ in {
-        getattr(table, "name", None),
-        getattr(table.element, "name", None) if isinstance(table, Alias) else None,
-    }
+def _columns_of(statement: Any, table: str) -> set[str]:
+    """Return the names of a table's columns that a statement reads."""
+    parts: Iterator[Any] = visitors.iterate(statement)
+    return {part.name for part in parts if _name_of(getattr(part, "table", None)) == table}
+
+
+def _name_of(table: Any) -> str | None:
+    named = table.element if isinstance(table, Alias) else table
+    return getattr(named, "name", None)
 
 
 def _arrow_type(kind: type) -> pa.DataType:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Hashable, Mapping
+from collections.abc import Hashable, Mapping
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -18,12 +18,15 @@ class FileEngine(ABC):
 
     micros: str
     """See `FileColumns.micros`."""
-    numbers_items = False
-    """Whether it holds rows with numbers of their items; see `number_items`."""
+    number: str
+    """See `FileColumns.number`."""
+    holds = False
+    """Whether it reads rows that it holds faster than those of files."""
 
     def __init__(self, name: str) -> None:
         self.name = name
         self.lock = threading.RLock()
+        self.held: set[str] = set()
         self._shown: dict[str, Hashable] = {}
 
     def shows(self, name: str, content: Hashable) -> bool:
@@ -49,19 +52,12 @@ class FileEngine(ABC):
     def make(self, name: str, statement: str) -> None:
         """Let a table have the rows that such a statement has now."""
 
-    def number_items(self, digest: str, show: Callable[[int], int]) -> None:
-        """Hold rows of some files by a digest, if they are not yet held.
-
-        ``show`` shows lake_rows with items numbered from a number on, and returns the next.
-        """
+    def hold(self, name: str, statement: str) -> None:
+        """Hold the rows that such a statement has now as a table of a name, if it `holds`."""
         raise NotImplementedError
 
-    def numbered_table(self, digest: str) -> str:
-        """Return the name of the table with the rows that are held by a digest."""
-        raise NotImplementedError
-
-    def keep_numbered(self, digests: Collection[str]) -> None:
-        """Drop what is held by other digests."""
+    def drop(self, name: str) -> None:
+        """Drop such a table."""
         raise NotImplementedError
 
     @abstractmethod

@@ -292,7 +292,7 @@ def _record_files(
 # -- What is checked of new files ------------------------------------------------------------------
 
 _FAULTS = {
-    "no item": "item_id IS NULL OR CAST(item_id AS TEXT) = ''",
+    "no item": "item IS NULL OR item = ''",
     "no annotator": "annotator IS NULL OR annotator = ''",
     "a pass that is not 1, 2, …": "pass < 1 OR pass > 32767",
     "a time spent below 0": "spent_ms < 0",
@@ -330,20 +330,31 @@ def _check_rows(reader: LakeConnection, new: Sequence[LabelFile]) -> None:
 def _check_repeats(
     reader: LakeConnection, question: QuestionInfo, files: Sequence[LabelFile]
 ) -> None:
-    """Raise Refused if an annotator answered an item twice on one pass."""
+    """Raise Refused if an annotator answered an item twice on one pass.
+
+    Or if items cannot be told apart by their numbers, see `FileColumns.number`.
+    """
     key = "item_id, annotator, pass" + ("" if question.answers == "one" else ", category")
-    rows = _rows(
-        reader.table(
-            f"SELECT {key}, COUNT(*) AS number FROM lake_rows GROUP BY {key} "  # noqa: S608
-            "HAVING COUNT(*) > 1 ORDER BY item_id, annotator LIMIT 1",
-            files,
-        )
+    twice = reader.table(
+        f"SELECT MIN(item) AS item, annotator, pass, COUNT(*) AS number FROM lake_rows"  # noqa: S608
+        f" GROUP BY {key} HAVING COUNT(*) > 1 ORDER BY item, annotator LIMIT 1",
+        files,
     )
-    for item, annotator, number, *rest in rows:
+    for item, annotator, number, rows in _rows(twice):
         raise Refused(
             f"{annotator} answered item {item} more than once "
-            f"on pass {number}: {count_noun(int(rest[-1]), 'row')}",
+            f"on pass {number}: {count_noun(rows, 'row')}",
             "number the passes in a column: --map pass=COLUMN; or leave one row of each",
+        )
+    alike = reader.table(
+        "SELECT MIN(item) AS item, MAX(item) AS other FROM lake_rows"
+        " GROUP BY item_id HAVING MIN(item) <> MAX(item) LIMIT 1",
+        files,
+    )
+    for item, other in _rows(alike):
+        raise Refused(
+            f"the items {item} and {other} have one number, by chance",
+            "rename one of them; or name a column of whole numbers: --map item=COLUMN",
         )
 
 

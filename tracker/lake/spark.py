@@ -39,6 +39,7 @@ class SparkFiles(FileEngine):
     """
 
     micros = "UNIX_MICROS(CAST({} AS TIMESTAMP))"
+    number = "CAST(CONV(SUBSTR(MD5({}), 1, 15), 16, 10) AS BIGINT)"
 
     @cached_property
     def _spark(self) -> Any:

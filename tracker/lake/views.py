@@ -26,15 +26,19 @@ class FileColumns:
         roles: the column of each role.
         micros: the function of a database that tells the microseconds since 1970 of a moment, with
             ``{}`` for the moment.
+        number: likewise the one that tells the number of a text, its first 60 bits of MD5: the same
+            in every database and in any files. That two of a million texts have one number happens
+            once in two million times.
     """
 
     schema: pa.Schema
     roles: Mapping[str, str]
     micros: str
+    number: str
 
     @property
     def item_is_number(self) -> bool:
-        """Whether an item is known by its number, and so by the same on every machine."""
+        """Whether an item is known by its number."""
         import pyarrow as pa
 
         return bool(pa.types.is_integer(self._type("item")))
@@ -42,12 +46,14 @@ class FileColumns:
     def rows(self, files: str) -> str:
         """Return the statement of the rows of a table of files, one per label.
 
-        Its columns are item_id, annotator, category (a text), pass, labeled_at (microseconds, or
-        NULL), spent_ms, kind and file.
+        Its columns are item (its name), item_id, annotator, category (a text), pass, labeled_at
+        (microseconds, or NULL), spent_ms, kind and file.
         """
-        item = self._name("item")
+        name, item = self._name("item"), self._text("item")
+        number = f"CAST({name} AS BIGINT)" if self.item_is_number else self.number.format(item)
         columns = {
-            "item_id": f"CAST({item} AS BIGINT)" if self.item_is_number else self._text("item"),
+            "item": item,
+            "item_id": number,
             "annotator": f"TRIM({self._text('annotator')})",
             "category": f"COALESCE(TRIM({self._text('category')}), '')",
             "pass": self._number("pass") if "pass" in self.roles else "1",
@@ -113,47 +119,36 @@ class FileColumns:
         )
 
 
-_BY_NAME: Final = (
-    "lake_rows r JOIN lake_annotators a ON a.text = r.annotator"
+NUMBERED: Final = (
+    "SELECT r.item_id, a.number AS annotator_id, r.pass, c.number AS category_id, r.labeled_at,"
+    " r.spent_ms, r.file FROM lake_rows r JOIN lake_annotators a ON a.text = r.annotator"
     " JOIN lake_categories c ON c.text = r.category"
 )
-NUMBERED: Final = (
-    "SELECT r.item_id, a.number AS annotator_id, r.pass, c.number AS category_id, r.labeled_at,"  # noqa: S608
-    f" r.spent_ms, r.file FROM {_BY_NAME}"
-)
-"""The statement of rows that name nothing: items, annotators and categories are numbers."""
+"""The statement of rows that name nothing: items, annotators and categories are numbers.
+
+lake_annotators and lake_categories have the texts of `FileColumns.rows` with their numbers.
+"""
 
 
 def labels_view(
-    project_id: int,
-    question_id: int,
-    wanted: Collection[str],
-    until: int | None = None,
-    numbered: Collection[str] = (),
+    project_id: int, question_id: int, wanted: Collection[str], until: int | None
 ) -> str:
-    """Return the statement of the table ``labels`` over `FileColumns.rows`, which are lake_rows.
+    """Return the statement of the table ``labels`` over lake_labels, whose rows are `NUMBERED`.
 
-    ``wanted`` are the names of columns that are asked for besides the key's; lake_annotators and
-    lake_categories have the texts with their numbers, lake_files the files with theirs. ``until``
-    is the last moment of labeling. The rows are those of the tables ``numbered``, if there are any,
-    whose rows are those of `NUMBERED`.
+    ``wanted`` are the names of columns that are asked for besides the key's; lake_files has the
+    files with their numbers. ``until`` is the last moment of labeling.
     """
-    tables = " UNION ALL ".join(f"SELECT * FROM {table}" for table in numbered)  # noqa: S608
-    rows = f"({tables}) r" if numbered else _BY_NAME
-    annotator, category = (
-        ("r.annotator_id", "r.category_id") if numbered else ("a.number", "c.number")
-    )
     columns = {
         "project_id": str(project_id),
         "question_id": str(question_id),
         "item_id": "r.item_id",
-        "annotator_id": annotator,
+        "annotator_id": "r.annotator_id",
         "pass": "r.pass",
-        "category_id": category,
+        "category_id": "r.category_id",
         "span_start": "-1",
         "span_end": "-1",
         "has_own_time": "r.labeled_at IS NOT NULL",
-        "given_as": annotator,
+        "given_as": "r.annotator_id",
         "spent_ms": "r.spent_ms",
         "first_change_id": "CAST(NULL AS INTEGER)",
     }
@@ -168,16 +163,16 @@ def labels_view(
         joined = " JOIN lake_files f ON f.number = r.file"
     chosen = ", ".join(f"{words} AS {name}" for name, words in columns.items())
     limit = "" if until is None else f" WHERE {of_files['labeled_at']} <= {until}"
-    return f"SELECT {chosen} FROM {rows}{joined}{limit}"  # noqa: S608
+    return f"SELECT {chosen} FROM lake_labels r{joined}{limit}"  # noqa: S608
 
 
-def items_view(project_id: int) -> str:
-    """Return the statement of the table ``items`` over lake_rows: an item is known by its answers.
+def items_view(project_id: int, *, named: bool) -> str:
+    """Return the statement of the table ``items``: an item is known by its answers.
 
-    Of an item known by its name, the name is its number, too.
+    ``named``: over lake_rows, whose names it has; else over lake_labels, without names.
     """
+    name, rows = ("item", "lake_rows") if named else ("CAST(NULL AS TEXT)", "lake_labels")
     return (
-        f"SELECT DISTINCT {project_id} AS project_id, item_id AS id,"  # noqa: S608
-        " CAST(item_id AS TEXT) AS name, CAST(NULL AS TEXT) AS text,"
-        " CAST(NULL AS INTEGER) AS length FROM lake_rows"
+        f"SELECT DISTINCT {project_id} AS project_id, item_id AS id, {name} AS name,"  # noqa: S608
+        f" CAST(NULL AS TEXT) AS text, CAST(NULL AS INTEGER) AS length FROM {rows}"
     )
