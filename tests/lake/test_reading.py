@@ -15,12 +15,15 @@ from typer.testing import CliRunner
 
 from tests.lake.lakes import CATEGORIES, FIRST, Row, make_both, some_rows, touch, write_parquet
 from tests.profiles import both
-from tracker.audit import definitions
+from tracker.audit.slices_sql import count_patterns_by_slice
 from tracker.cli.app import app
 from tracker.core import clock
 from tracker.core.errors import InvalidOption, Refused, TrackerError
+from tracker.core.tallies import ItemPatterns
+from tracker.counts.filter import AnswerFilter, select_answers
 from tracker.lake import reading
 from tracker.lake.connection import LakeConnection
+from tracker.lake.duckdb import DuckDBFiles
 from tracker.lake.files import Address
 from tracker.lake.recorded import FilesChanged
 from tracker.ledger import Ledger
@@ -145,15 +148,31 @@ def test_figures_of_before_are_those_of_the_files_of_then(ledger: Ledger, lake: 
     assert not ledger.verify("q").faults, "what cannot be counted again is no fault"
 
 
-def test_many_items_are_searched_for_weak_slices(
+def test_items_are_drawn_by_their_names(sqlite_ledger: Ledger, tmp_path: Path) -> None:
+    """Whatever file they are in, whatever number of files there is."""
+    rows = some_rows(400)
+    make_both(sqlite_ledger, tmp_path, [rows, [Row("item 999", "A", "x")]])
+    for n, part in enumerate((rows[900:], rows[:900])):
+        write_parquet(tmp_path / "other" / f"{n}.parquet", part)
+    sqlite_ledger.projects.create("r", labels_at=str(tmp_path / "other"), categories=CATEGORIES)
+
+    def drawn(project: str) -> ItemPatterns:
+        with sqlite_ledger.asking(project) as (connection, question):
+            selection = select_answers(connection, question, AnswerFilter())
+            patterns, _ = count_patterns_by_slice(connection, selection, 0.3)
+            return patterns
+
+    assert drawn("q") == drawn("r")
+    assert 80 < drawn("q").items_compared < 160
+
+
+def test_two_items_of_one_number_are_refused(
     sqlite_ledger: Ledger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Those of a ledger would be drawn by their numbers, which items of files do not have."""
-    make_both(sqlite_ledger, tmp_path, [some_rows(60)])
-    whole = sqlite_ledger.audit("q").to_dict()
-    monkeypatch.setattr(definitions, "MOST_SEARCHED", 1)
-    sqlite_ledger.projects.create("r", labels_at=str(tmp_path / "lake"), categories=CATEGORIES)
-    assert sqlite_ledger.audit("r").to_dict() | {"project": "q"} == whole
+    """They would be taken for one item; so rare that the numbers are made short here."""
+    monkeypatch.setattr(DuckDBFiles, "number", "CAST('0x' || SUBSTR(MD5({}), 1, 1) AS BIGINT)")
+    with pytest.raises(Refused, match=r"items item \d+ and item \d+ have one number"):
+        make_both(sqlite_ledger, tmp_path, [some_rows(60)])
 
 
 # -- What is refused, with nothing stored ----------------------------------------------------------

@@ -254,6 +254,9 @@ def _columns_of_parts(
             if len(known.content) <= LARGEST:
                 tallies.counted[key] = known
         counted.append((_read(known.content), 1))
+        rows = sum(len(columns[0]) for columns, _ in counted)
+        if counting.keys is not None and rows > _MOST_ROWS:
+            counted = [(_summed(counted, counting.keys, most=counting.most), 1)]
     if counting.keys is None:
         return counted[0][0]
     return _summed(counted, counting.keys, most=counting.most)

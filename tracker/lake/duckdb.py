@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from functools import cached_property
 from tempfile import gettempdir
 from typing import TYPE_CHECKING, Any
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
     from tracker.lake.files import Address
 
 
+_MEMORY = "512MB"  # what takes more goes to temporary files
+
+
 class DuckDBFiles(FileEngine):
     """DuckDB; it scans the files as Arrow reads them, so every place that Arrow knows will do."""
 
@@ -30,7 +34,7 @@ class DuckDBFiles(FileEngine):
         import duckdb
 
         options: dict[str, Any] = {"temp_directory": gettempdir()}
-        options["preserve_insertion_order"] = False
+        options |= {"preserve_insertion_order": False, "memory_limit": _MEMORY}
         database = duckdb.connect(":memory:", config=options)
         database.execute("ATTACH ':memory:' AS held (COMPRESS)")
         return database
@@ -42,22 +46,35 @@ class DuckDBFiles(FileEngine):
         self._duckdb.register(name, table)
 
     def table(self, statement: str) -> pa.Table:
-        import duckdb
-        import pyarrow as pa
-
-        try:
+        with _refusing():
             return self._duckdb.sql(statement).to_arrow_table()
-        except (duckdb.Error, pa.ArrowException, OSError) as error:
-            raise Refused(f"DuckDB: {first_line(error)}") from error
 
     def hold(self, name: str, statement: str) -> None:
-        self._duckdb.execute(f"CREATE TABLE held.{name} AS {statement}")
+        import pyarrow as pa
+
+        with _refusing():
+            self._duckdb.execute(f"CREATE TABLE held.{name} AS {statement}")
+            self._duckdb.execute("CHECKPOINT held")  # compresses them to a fifth
+        pa.default_memory_pool().release_unused()
 
     def drop(self, name: str) -> None:
         self._duckdb.execute(f"DROP TABLE held.{name}")
 
     def make(self, name: str, statement: str) -> None:
-        self._duckdb.execute(f"CREATE OR REPLACE TEMP TABLE {name} AS {statement}")
+        with _refusing():
+            self._duckdb.execute(f"CREATE OR REPLACE TEMP TABLE {name} AS {statement}")
 
     def view(self, name: str, statement: str) -> None:
         self._duckdb.execute(f"CREATE OR REPLACE VIEW {name} AS {statement}")
+
+
+@contextmanager
+def _refusing() -> Iterator[None]:
+    """Raise Refused if what is done inside fails."""
+    import duckdb
+    import pyarrow as pa
+
+    try:
+        yield
+    except (duckdb.Error, pa.ArrowException, OSError) as error:
+        raise Refused(f"DuckDB: {first_line(error)}") from error

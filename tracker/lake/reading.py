@@ -330,10 +330,17 @@ def _check_rows(reader: LakeConnection, new: Sequence[LabelFile]) -> None:
 def _check_repeats(
     reader: LakeConnection, question: QuestionInfo, files: Sequence[LabelFile]
 ) -> None:
-    """Raise Refused if an annotator answered an item twice on one pass.
-
-    Or if items cannot be told apart by their numbers, see `FileColumns.number`.
-    """
+    """Raise Refused if two items have one number, or an annotator answered one twice on a pass."""
+    alike = reader.table(
+        "SELECT MIN(item) AS item, MAX(item) AS other FROM lake_rows"
+        " GROUP BY item_id HAVING MIN(item) <> MAX(item) LIMIT 1",
+        files,
+    )
+    for item, other in _rows(alike):
+        raise Refused(
+            f"the items {item} and {other} have one number, by chance",
+            "rename one of them; or name a column of whole numbers: --map item=COLUMN",
+        )
     key = "item_id, annotator, pass" + ("" if question.answers == "one" else ", category")
     twice = reader.table(
         f"SELECT MIN(item) AS item, annotator, pass, COUNT(*) AS number FROM lake_rows"  # noqa: S608
@@ -345,16 +352,6 @@ def _check_repeats(
             f"{annotator} answered item {item} more than once "
             f"on pass {number}: {count_noun(rows, 'row')}",
             "number the passes in a column: --map pass=COLUMN; or leave one row of each",
-        )
-    alike = reader.table(
-        "SELECT MIN(item) AS item, MAX(item) AS other FROM lake_rows"
-        " GROUP BY item_id HAVING MIN(item) <> MAX(item) LIMIT 1",
-        files,
-    )
-    for item, other in _rows(alike):
-        raise Refused(
-            f"the items {item} and {other} have one number, by chance",
-            "rename one of them; or name a column of whole numbers: --map item=COLUMN",
         )
 
 
