@@ -146,6 +146,8 @@ def test_figures_of_before_are_those_of_the_files_of_then(ledger: Ledger, lake: 
     with pytest.raises(FilesChanged, match="1 file of then changed since"):
         agreement(ledger, "q", known_at=then)
     assert not ledger.verify("q").faults, "what cannot be counted again is no fault"
+    with pytest.raises(Refused, match="no file with labels was read by then"):
+        agreement(ledger, "q", known_at="2020-01-01")
 
 
 def test_items_are_drawn_by_their_names(sqlite_ledger: Ledger, tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ import json
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import chain, islice
 from typing import Any
 
@@ -25,6 +25,7 @@ from tracker.core.tallies import IntArray
 from tracker.counts.selection import stream_rows
 from tracker.engines.engine import Asked, Columns, Engine, is_heavy
 from tracker.lake.connection import LakeConnection
+from tracker.lake.recorded import LabelFile
 from tracker.projects.projects import last_change
 from tracker.projects.questions import QuestionInfo
 from tracker.projects.touched import (
@@ -198,7 +199,7 @@ def _kept_columns(
     """Return a statement's columns; None if they are too many, or nothing is kept of them."""
     tallies: NewTallies | None = connection.info.get(TALLIES)
     if isinstance(connection, LakeConnection):
-        return _columns_of_parts(connection, counting, tallies or NewTallies())
+        return _columns_of_files(connection, counting, tallies or NewTallies())
     if tallies is None:
         return None
     project_id = question.project_id
@@ -229,37 +230,48 @@ def _kept_columns(
     return columns
 
 
-def _columns_of_parts(
+def _columns_of_files(
     connection: LakeConnection, counting: _Counting, tallies: NewTallies
 ) -> Columns:
-    """Return a statement's columns over the files of a lake, each part counted once and kept.
+    """Return a statement's columns over the files of a lake.
 
-    What does not add up is counted over all files.
+    Those of each part are kept, and their sum; what does not add up is counted over all files.
     """
     lake = connection.lake
     connection.check_files()
     state = State(*last_change(connection.ledger, lake.project.id))
     asked = counting.digest(connection.ledger)
-    counted: list[tuple[Columns, int]] = []
-    for files in lake.parts if counting.keys is not None else [lake.files]:
+
+    def kept(files: Sequence[LabelFile], count: Callable[[], Columns | None]) -> Columns:
         of_files = (lake.digest(files), connection.until)
         rests_on = (asked, of_files, () if counting.of_items else state)
         key = (lake.project.id, hashlib.sha256(repr(rests_on).encode()).hexdigest())
         known = tallies.counted.get(key) or kept_tally(connection.ledger, *key)
-        tallies.counted_by.add("kept" if known is not None else connection.engine.name)
-        if known is None:
-            columns = counting.added_up(connection.columns(counting.statement, files))
-            assert columns is not None
-            known = Tally(state, _written(columns))
-            if len(known.content) <= LARGEST:
-                tallies.counted[key] = known
-        counted.append((_read(known.content), 1))
-        rows = sum(len(columns[0]) for columns, _ in counted)
-        if counting.keys is not None and rows > _MOST_ROWS:
-            counted = [(_summed(counted, counting.keys, most=counting.most), 1)]
-    if counting.keys is None:
-        return counted[0][0]
-    return _summed(counted, counting.keys, most=counting.most)
+        if known is not None:
+            tallies.counted_by.add("kept")
+            return _read(known.content)
+        columns = count()
+        assert columns is not None
+        content = _written(columns)
+        if len(content) <= LARGEST:
+            tallies.counted[key] = Tally(state, content)
+        return columns
+
+    def counted(files: Sequence[LabelFile]) -> Columns | None:
+        tallies.counted_by.add(connection.engine.name)
+        return counting.added_up(connection.columns(counting.statement, files))
+
+    def added_up() -> Columns:
+        assert counting.keys is not None
+        parts: list[tuple[Columns, int]] = []
+        for files in lake.parts:
+            parts.append((kept(files, partial(counted, files)), 1))
+            if sum(len(columns[0]) for columns, _ in parts) > _MOST_ROWS:
+                parts = [(_summed(parts, counting.keys, most=counting.most), 1)]
+        return _summed(parts, counting.keys, most=counting.most)
+
+    one = counting.keys is None or len(lake.parts) == 1
+    return kept(lake.files, partial(counted, lake.files) if one else added_up)
 
 
 def _elsewhere(

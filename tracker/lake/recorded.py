@@ -98,7 +98,10 @@ def manifest_digest(files: Iterable[LabelFile]) -> str:
 
 
 def lake_after(connection: Connection, lake: LakeInfo, change: int) -> LakeInfo:
-    """Return the files as a change left them; raises FilesChanged if one has changed since."""
+    """Return the files as a change left them; raises Refused if there were none.
+
+    FilesChanged if one has changed since.
+    """
     changed = select(func.count()).where(
         LakeFile.project_id == lake.project.id,
         LakeFile.from_change <= change,
@@ -109,7 +112,10 @@ def lake_after(connection: Connection, lake: LakeInfo, change: int) -> LakeInfo:
             f"{count_noun(number, 'file')} of then changed since, or went: "
             "what was counted then cannot be counted again"
         )
-    return replace(lake, files=[file for file in lake.files if file.from_change <= change])
+    files = [file for file in lake.files if file.from_change <= change]
+    if not files:
+        raise Refused("no file with labels was read by then", "name a later moment")
+    return replace(lake, files=files)
 
 
 def find_lake(connection: Connection, project: ProjectInfo) -> LakeInfo | None:
