@@ -89,12 +89,13 @@ def count_pair_cells(
     keys, items = rows[np.argsort(rows[:, 0])].T  # the order of a sum decides its last digit
     annotator, _, answer, _ = packing.widths
     both, first, second = Packing((2 * annotator, answer, answer)).unpack([keys])
-    distinct, place = np.unique(both, return_inverse=True)
+    begins = np.diff(both, prepend=-1) != 0  # the rows are in order
+    distinct, place = both[begins], np.cumsum(begins) - 1
     lower, higher = Packing((annotator, annotator)).unpack([distinct])
-    used = np.unique(np.concatenate([first, second])).tolist()
-    known = set(answers)
-    every = (*answers, *((category,) for category in used if (category,) not in known))
     code = np.zeros(1 << answer, dtype=np.int64)
+    code[first] = code[second] = 1
+    used, known = np.flatnonzero(code).tolist(), set(answers)
+    every = (*answers, *((category,) for category in used if (category,) not in known))
     for number, (category,) in enumerate(every):
         code[category] = number
     pairs = list(zip(lower.tolist(), higher.tolist(), strict=True))

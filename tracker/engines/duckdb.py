@@ -52,6 +52,18 @@ class _Loaded:
     repeats: bool = False
 
 
+def new_database() -> DuckDBPyConnection:
+    """Return a database in memory, of which it takes 256 MB; what is more goes to temporary files.
+
+    Twenty million answers take as long in a quarter of a gigabyte as in two, but for a fifth.
+    """
+    import duckdb
+
+    options: dict[str, Any] = {"temp_directory": gettempdir(), "memory_limit": "256MB"}
+    options["preserve_insertion_order"] = False
+    return duckdb.connect(":memory:", config=options)
+
+
 class DuckDB:
     """The answers of questions in DuckDB's memory or in its file, by the state of their project.
 
@@ -75,11 +87,7 @@ class DuckDB:
 
     @cached_property
     def _duckdb(self) -> DuckDBPyConnection:
-        import duckdb
-
-        options: dict[str, Any] = {"temp_directory": gettempdir()}
-        options["preserve_insertion_order"] = False
-        return duckdb.connect(":memory:", config=options)
+        return new_database()
 
     def columns(self, connection: Connection, asked: Asked) -> Columns | None:
         statement, question, items, heavy = asked

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
-from tempfile import gettempdir
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tracker.core.errors import Refused
+from tracker.engines.duckdb import new_database
 from tracker.lake.engine import FileEngine
 from tracker.lake.files import first_line
 
@@ -17,9 +17,6 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
     from tracker.lake.files import Address
-
-
-_MEMORY = "512MB"  # what takes more goes to temporary files
 
 
 class DuckDBFiles(FileEngine):
@@ -31,11 +28,7 @@ class DuckDBFiles(FileEngine):
 
     @cached_property
     def _duckdb(self) -> DuckDBPyConnection:
-        import duckdb
-
-        options: dict[str, Any] = {"temp_directory": gettempdir()}
-        options |= {"preserve_insertion_order": False, "memory_limit": _MEMORY}
-        database = duckdb.connect(":memory:", config=options)
+        database = new_database()
         database.execute("ATTACH ':memory:' AS held (COMPRESS)")
         return database
 

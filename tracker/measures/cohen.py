@@ -42,7 +42,7 @@ from tracker.measures.weights import Weighting, weights
 FEW_PAIRS: Final = 100
 """Up to so many pairs at once each one's posterior is drawn, which takes a millisecond."""
 
-_AT_A_TIME = 2_000_000  # pairs of annotators times answers
+_AT_A_TIME = 200_000  # pairs of annotators times answers
 
 
 @dataclass(frozen=True, eq=False)
