@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from functools import cached_property
 from tempfile import gettempdir
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from sqlalchemy import Connection, Select, Table, select
 from sqlalchemy.sql import visitors
@@ -27,6 +27,7 @@ from tracker.storage.schema.labels import QuestionKey
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
+_T = TypeVar("_T")
 _labels = Label.__table__
 _SMALL: Final = tuple(
     model.__table__ for model in (AliasOfAnnotator, Annotator, Category, Import, Source)
@@ -62,6 +63,17 @@ def new_database() -> DuckDBPyConnection:
     options: dict[str, Any] = {"temp_directory": gettempdir(), "memory_limit": "256MB"}
     options["preserve_insertion_order"] = False
     return duckdb.connect(":memory:", config=options)
+
+
+def in_memory(database: DuckDBPyConnection, act: Callable[[], _T]) -> _T:
+    """Return what an act returns; if its memory does not do, it is done again with all there is."""
+    import duckdb
+
+    try:
+        return act()
+    except duckdb.OutOfMemoryException:  # not all that DuckDB does can go to files
+        database.execute("RESET memory_limit")
+        return act()
 
 
 class DuckDB:
@@ -175,7 +187,8 @@ class DuckDB:
 
     def _count(self, statement: Select[Any], loaded: _Loaded) -> Columns:
         text = statement_text(statement, repeats=loaded.repeats)
-        return read_columns(self._duckdb.sql(text).to_arrow_table().columns)
+        counted = in_memory(self._duckdb, lambda: self._duckdb.sql(text).to_arrow_table())
+        return read_columns(counted.columns)
 
 
 def _is_of_labels(table: Any) -> bool:

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from tracker.core.errors import Refused
-from tracker.engines.duckdb import new_database
+from tracker.engines.duckdb import in_memory, new_database
 from tracker.lake.engine import FileEngine
 from tracker.lake.files import first_line
 
@@ -40,25 +40,30 @@ class DuckDBFiles(FileEngine):
 
     def table(self, statement: str) -> pa.Table:
         with _refusing():
-            return self._duckdb.sql(statement).to_arrow_table()
+            return in_memory(self._duckdb, lambda: self._duckdb.sql(statement).to_arrow_table())
 
     def hold(self, name: str, statement: str) -> None:
         import pyarrow as pa
 
-        with _refusing():
-            self._duckdb.execute(f"CREATE TABLE held.{name} AS {statement}")
-            self._duckdb.execute("CHECKPOINT held")  # compresses them to a fifth
+        # It does not know how many rows of files come, and would hash them instead of the names.
+        self._duckdb.execute("SET disabled_optimizers = 'join_order,build_side_probe_side'")
+        self._create(f"TABLE held.{name} AS {statement}")
+        self._duckdb.execute("RESET disabled_optimizers")
+        self._duckdb.execute("CHECKPOINT held")  # compresses them to a fifth
         pa.default_memory_pool().release_unused()
 
     def drop(self, name: str) -> None:
         self._duckdb.execute(f"DROP TABLE held.{name}")
 
     def make(self, name: str, statement: str) -> None:
-        with _refusing():
-            self._duckdb.execute(f"CREATE OR REPLACE TEMP TABLE {name} AS {statement}")
+        self._create(f"TEMP TABLE {name} AS {statement}")
 
     def view(self, name: str, statement: str) -> None:
-        self._duckdb.execute(f"CREATE OR REPLACE VIEW {name} AS {statement}")
+        self._create(f"VIEW {name} AS {statement}")
+
+    def _create(self, what: str) -> None:
+        with _refusing():
+            in_memory(self._duckdb, lambda: self._duckdb.execute(f"CREATE OR REPLACE {what}"))
 
 
 @contextmanager
