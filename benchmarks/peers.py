@@ -316,6 +316,25 @@ def differing(known: Known) -> Iterator[str]:
                     yield f"{name}, {labels:,} labels: {measure} differs by {least:.2g}"
 
 
+def beyond(known: Known) -> Iterator[str]:
+    """Yield a table of more labels, each on the line through a row's two largest sizes."""
+    yield "\n| extrapolated | a million more | 100,000,000 | 1,000,000,000 |\n|---|---:|---:|---:|"
+    for (question, name), cells in known.items():
+        sizes = sorted(labels for labels in cells if not cells[labels].failed)[-2:]
+        if len(sizes) == 2:
+            less, more = (cells[labels] for labels in sizes)
+            seconds, memory = (
+                (b - a) / (sizes[1] - sizes[0])
+                for a, b in ((less.cpu, more.cpu), (less.peak, more.peak))
+            )
+            told = (
+                f"{(more.cpu + seconds * further) / 60:.1f} min, "
+                f"{(more.peak + memory * further) / 1024:.1f} GB"
+                for further in (10**8 - sizes[1], 10**9 - sizes[1])
+            )
+            yield f"| {question}: {name} | {seconds * 10**6:.2f} s | {' | '.join(told)} |"
+
+
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--labels", default="10000,200000", help="numbers of labels")
@@ -352,7 +371,7 @@ def main() -> int:
                 print(f"by pair, {labels:,} labels: a kappa differs by {differs:.2g}")
         order = [(way.question, way.name) for way in ways.all()]
     known = {row: known[row] for row in order if row in known}
-    print(*differing(known), *tables(known), sep="\n")
+    print(*differing(known), *tables(known), *beyond(known), sep="\n")
     return 0
 
 
