@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import resource
 import shlex
 import sys
@@ -107,8 +108,8 @@ class Way(NamedTuple):
     ready: Callable[[], object] = lambda: None
 
     def named(self, only: str) -> bool:
-        """Whether the question or the name has one of the words."""
-        return any(word in f"{self.question} {self.name}" for word in only.split(","))
+        """Whether one of the patterns is found in the question and the name."""
+        return any(re.search(one, f"{self.question} {self.name}") for one in only.split(","))
 
 
 class Cell(NamedTuple):
@@ -338,7 +339,7 @@ def beyond(known: Known) -> Iterator[str]:
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--labels", default="10000,200000", help="numbers of labels")
-    parser.add_argument("--only", default="", help="rows whose question or name has one of these")
+    parser.add_argument("--only", default="", help="patterns of questions and names")
     parser.add_argument(
         "--repeats", type=int, default=3, help="runs of what takes a minute or less"
     )
