@@ -263,6 +263,8 @@ def why(said: str) -> str:
     """A cell's words for a process that failed; raises RuntimeError if that is not its limits."""
     if "ModuleNotFoundError" in said:
         return "not installed"
+    if "Out of Memory" in said:  # of its own limit
+        return "out of memory"
     if "MemoryError" in said or "llocat" in said:
         return f"more than {MEMORY >> 30} GB"
     if "failed with -24:" in said or "failed with 152:" in said:  # SIGXCPU, and as a shell says it
@@ -318,20 +320,22 @@ def differing(known: Known) -> Iterator[str]:
 
 
 def beyond(known: Known) -> Iterator[str]:
-    """Yield a table of more labels, each on the line through a row's two largest sizes."""
+    """Yield a table of more labels: each row's line through the two largest sizes."""
+    sizes = sorted({labels for cells in known.values() for labels in cells})
+    if len(sizes) < 2:
+        return
+    few, many = sizes[-2:]
     yield "\n| extrapolated | a million more | 100,000,000 | 1,000,000,000 |\n|---|---:|---:|---:|"
     for (question, name), cells in known.items():
-        sizes = sorted(labels for labels in cells if not cells[labels].failed)[-2:]
-        if len(sizes) == 2:
-            less, more = (cells[labels] for labels in sizes)
+        less, more = (cells.get(labels, Cell(failed="not run")) for labels in (few, many))
+        if not (less.failed or more.failed):
             seconds, memory = (
-                (b - a) / (sizes[1] - sizes[0])
-                for a, b in ((less.cpu, more.cpu), (less.peak, more.peak))
+                (b - a) / (many - few) for a, b in ((less.cpu, more.cpu), (less.peak, more.peak))
             )
             told = (
-                f"{(more.cpu + seconds * further) / 60:.1f} min, "
-                f"{(more.peak + memory * further) / 1024:.1f} GB"
-                for further in (10**8 - sizes[1], 10**9 - sizes[1])
+                f"{(more.cpu + seconds * (labels - many)) / 60:.1f} min, "
+                f"{(more.peak + memory * (labels - many)) / 1024:.1f} GB"
+                for labels in (10**8, 10**9)
             )
             yield f"| {question}: {name} | {seconds * 10**6:.2f} s | {' | '.join(told)} |"
 
