@@ -70,7 +70,8 @@ def run(command: Sequence[str]) -> Cost:
         said.seek(0)
         told.seek(0)
         if process.returncode:
-            raise RuntimeError(f"{command[1:4]} failed: {said.read().decode()[-2000:]}")
+            code, told_us = process.returncode, said.read().decode()[-2000:]
+            raise RuntimeError(f"{command[1:4]} failed with {code}: {told_us}")
         unit = 1 if sys.platform == "darwin" else 1024
         cpu = usage.ru_utime + usage.ru_stime
         return Cost(wall, cpu, usage.ru_maxrss * unit, told.read().decode())
