@@ -73,6 +73,7 @@ class _IdOrName(Integer):
 class _Dialect(PGDialect):
     """Nearly that of Postgres."""
 
+    name = "counting"
     statement_compiler = _Compiler
     supports_statement_cache = False
     colspecs = {**PGDialect.colspecs, Integer: _IdOrName}  # noqa: RUF012

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
 from sqlalchemy import (
+    Boolean,
     ColumnElement,
     Connection,
     Engine,
@@ -17,6 +18,8 @@ from sqlalchemy import (
 )
 from sqlalchemy.engine import URL
 from sqlalchemy.exc import DBAPIError
+from sqlalchemy.ext.compiler import compiles
+from sqlalchemy.sql.functions import FunctionElement
 
 from tracker.storage.schema import Base
 
@@ -61,6 +64,24 @@ OF_THINNED = (
     "AND question_id = OLD.question_id AND snapshot_id = OLD.snapshot_id)"
 )
 """SQL conditions on which a row of an append-only table may be deleted."""
+
+
+class Seldom(FunctionElement[bool]):
+    """A condition that few rows come to, in two ways that mean the same.
+
+    One searches for each row, the other looks into a list, which is made once, at the first row.
+    """
+
+    type = Boolean()
+    inherit_cache = True
+
+    def __init__(self, searched: ColumnElement[bool], listed: ColumnElement[bool]) -> None:
+        super().__init__(searched, listed)
+
+
+@compiles(Seldom)
+def _searched(element: Seldom, compiler: Any, **options: Any) -> str:
+    return str(compiler.process(next(iter(element.clauses)), **options))
 
 
 class Backend(ABC):

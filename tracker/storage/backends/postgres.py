@@ -24,6 +24,7 @@ from sqlalchemy import (
     text,
 )
 from sqlalchemy.engine import URL
+from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.pool import NullPool
 from sqlalchemy.schema import CreateSchema
 
@@ -43,6 +44,7 @@ from tracker.storage.backends.backend import (
     Backend,
     Cells,
     Fix,
+    Seldom,
     is_backend_column,
 )
 from tracker.storage.schema import ERASED, Base
@@ -297,6 +299,16 @@ class Postgres(Backend):
         if fix is None and self.code_of(error) == "" and type(error).__name__ in _OF_CONNECTING:
             return _UNREACHED
         return fix
+
+
+@compiles(Seldom, Postgres.name)
+def _listed(element: Seldom, compiler: Any, **options: Any) -> str:
+    """Return the words that look into a list.
+
+    A search for each row is planned as if every row came to it, and never in parallel.
+    """
+    _, listed = element.clauses
+    return str(compiler.process(listed, **options))
 
 
 _REQUIRE_REFERRED = """
