@@ -194,9 +194,17 @@ class Backend(ABC):
         """Let a planner that goes by the size of tables know that of tables just filled."""
 
     def rows_added(  # noqa: B027
-        self, connection: Connection, rows: int, tables: Sequence[Table]
+        self,
+        connection: Connection,
+        project_id: int,
+        rows: int,
+        tables: Sequence[Table],
+        held: int = 0,
     ) -> None:
-        """Likewise of more rows of the last table, and of what they refer to."""
+        """Likewise of a project's new rows of the last table, and of what they refer to.
+
+        ``held`` is how many rows it has now, if that is known.
+        """
 
     @abstractmethod
     def highest_number(self, connection: Connection, table: Table) -> int:
