@@ -82,3 +82,12 @@ def test_a_copy_is_planned_like_the_ledger(postgres_url: str, tmp_path: Path) ->
     there = Ledger(postgres_url)
     here.database.copy_to(there.database, lambda *_: None)
     assert planned(there, "labels", 1) == within_a_third(3000)
+
+
+def test_how_many_labels_an_item_has_is_not_left_to_a_sample(postgres_url: str) -> None:
+    ledger = Ledger(postgres_url)
+    ledger.import_frame(answers(0, 700), "p")
+    with ledger.database.read() as connection:
+        known = "SELECT n_distinct FROM pg_stats WHERE tablename = 'labels' AND attname = 'item_id'"
+        told = connection.exec_driver_sql(known).scalar_one()
+    assert told == pytest.approx(-0.2)  # of as many as it looks at, all, it would find -1
