@@ -10,8 +10,9 @@ import tempfile
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
-__all__ = ["Cost", "Ratio", "in_turn", "net", "python", "run", "tracker"]
+__all__ = ["Cost", "Ratio", "in_turn", "net", "on_server", "python", "run", "server_cpu", "tracker"]
 
 
 @dataclass(frozen=True)
@@ -75,6 +76,35 @@ def run(command: Sequence[str]) -> Cost:
         unit = 1 if sys.platform == "darwin" else 1024
         cpu = usage.ru_utime + usage.ru_stime
         return Cost(wall, cpu, usage.ru_maxrss * unit, told.read().decode())
+
+
+def on_server(url: str, command: Sequence[str]) -> tuple[Cost, float]:
+    """Run a process; returns its cost, and the CPU time of the Postgres that it used meanwhile."""
+    before = server_cpu(url)
+    cost = run(command)
+    return cost, server_cpu(url) - before
+
+
+def server_cpu(url: str) -> float:
+    """The CPU time of all processes of a Postgres on this machine, a Linux; else 0."""
+    import psycopg
+
+    with psycopg.connect(url.replace("+psycopg", "")) as connection:
+        backend = _stat(connection.info.backend_pid)
+    if not backend:
+        return 0.0
+    parent = int(backend[1])
+    pids = [int(path.name) for path in Path("/proc").iterdir() if path.name.isdigit()]
+    ours = [stat for pid in pids if (stat := _stat(pid)) and parent in (pid, int(stat[1]))]
+    # Its own and, of those that have ended, what it waited for.
+    return sum(int(part) for stat in ours for part in stat[11:15]) / os.sysconf("SC_CLK_TCK")
+
+
+def _stat(pid: int) -> list[str]:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
+    except OSError:  # it has ended
+        return []
 
 
 def net(

@@ -13,7 +13,7 @@ import zlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from itertools import chain, islice
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -151,10 +151,10 @@ def _columns_of(
     connection: Connection, statement: Select[Any], rest: list[Iterator[tuple[Any, ...]]]
 ) -> Columns | None:
     """Return a statement's columns; if there are too many rows, None, and ``rest`` has them."""
-    stream = stream_rows(connection, statement)
-    rows = [*islice(stream, _MOST_ROWS)]
+    # Not as a stream, which is a cursor: Postgres counts for none in parallel.
+    rows = connection.execute(select(statement.subquery("counted")).limit(_MOST_ROWS)).all()
     if len(rows) == _MOST_ROWS:
-        rest.append(chain(rows, stream))
+        rest.append(stream_rows(connection, statement))
         return None
     width = len(statement.selected_columns)
     return [_column([row[n] for row in rows]) for n in range(width)]

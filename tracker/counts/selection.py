@@ -19,6 +19,7 @@ from sqlalchemy import (
     literal,
     or_,
     select,
+    tuple_,
 )
 from sqlalchemy import cast as sql_cast
 from sqlalchemy.sql.selectable import FromClause
@@ -27,8 +28,9 @@ from tracker.core import clock
 from tracker.core.tallies import Answer
 from tracker.projects.items import select_items_with_value
 from tracker.projects.questions import QuestionInfo
+from tracker.storage.backends import Seldom
 from tracker.storage.schema import SKIPPED, ItemAttribute, Label
-from tracker.storage.schema.labels import of_question
+from tracker.storage.schema.labels import of_question, same_answer_key
 
 labels = Label.__table__
 _attributes = ItemAttribute.__table__
@@ -94,25 +96,34 @@ def where_counted(
     the labels are joined with nothing; see `where_chosen`. With ``skipped`` a skipped answer
     counts, too.
     """
+    lower = (
+        *(() if skipped else (_lower.c.category_id != SKIPPED,)),
+        *_in_time(selection, _lower),
+    )
+    same = ("project_id", "question_id", "item_id", "annotator_id")
     on_lower_pass = (
         select(literal(1))
         .select_from(_lower)
-        .where(
-            _lower.c.project_id == of.c.project_id,
-            _lower.c.question_id == of.c.question_id,
-            _lower.c.item_id == of.c.item_id,
-            _lower.c.annotator_id == of.c.annotator_id,
-            _lower.c["pass"] < of.c["pass"],
-            *(() if skipped else (_lower.c.category_id != SKIPPED,)),
-            *_in_time(selection, _lower),
-        )
+        .where(same_answer_key(same, _lower, of), _lower.c["pass"] < of.c["pass"], *lower)
         .correlate(of)
         .exists()
     )
+    of_annotator = [_lower.c.item_id, _lower.c.annotator_id]
+    # Said by an equation, of which a planner expects few: a long list it would search for each row.
+    first_ones = func.count().filter(_lower.c["pass"] == 1)
+    later_ones = (
+        select(*of_annotator, func.min(_lower.c["pass"]))
+        .where(of_question(_lower, selection.question.key), *lower)
+        .group_by(*of_annotator)
+        .having(first_ones == 0)
+        .correlate(None)
+    )
+    answer = tuple_(of.c.item_id, of.c.annotator_id, of.c["pass"])
+    on_lowest = Seldom(~on_lower_pass, answer.in_(later_ones))
     return and_(
         of_question(of, selection.question.key),
         *(() if skipped else (of.c.category_id != SKIPPED,)),
-        or_(of.c["pass"] == 1, ~on_lower_pass),
+        or_(of.c["pass"] == 1, on_lowest),
         *where_chosen(selection, of, alone=alone),
     )
 

@@ -62,6 +62,7 @@ class _Compiler(PGCompiler):
 class _Dialect(PGDialect):
     """Nearly that of Postgres."""
 
+    name = "counting"
     statement_compiler = _Compiler
     supports_statement_cache = False
 

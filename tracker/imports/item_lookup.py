@@ -50,7 +50,7 @@ class ItemIds(Ids):
         self.listed = listed
         self.facts = ItemFacts(connection, project.id, change)
         highest = select(func.max(Item.id)).where(Item.project_id == project.id)
-        self.next = (connection.scalar(highest) or 0) + 1
+        self.first_new = self.next = (connection.scalar(highest) or 0) + 1
         self.may_be_stored = self.next > 1
         also = select(literal(1)).where(standing_item_alias(project.id)).limit(1)
         self.have_aliases = connection.scalar(also) is not None

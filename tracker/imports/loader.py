@@ -58,9 +58,15 @@ from tracker.storage.schema import (
     ItemAttribute,
     ItemFact,
     Label,
+    PastLabel,
     Source,
 )
 from tracker.storage.schema.labels import QuestionKey, own_name_key
+
+_FILLED = [
+    model.__table__
+    for model in (Item, ItemAttribute, ItemFact, Annotator, Category, PastLabel, Label)
+]
 
 
 @dataclass(frozen=True)
@@ -160,11 +166,14 @@ def load_import(
             connection, staged.table, project.id, change, intake.details, staged.extremes
         )
         at_once, repeats = None, False
+        apart = empty_before or (
+            absences is None and settlement.is_apart(intake.items.first_new, sources)
+        )
         merges = [
             merge for question in answered for merge in merges_as_of_now(connection, question.key)
         ]
         spans = question_numbers_of(answered, "spans")
-        if empty_before and not (spans or merges) and intake.details.table is None:
+        if apart and not (spans or merges) and intake.details.table is None:
             at_once = staged.all_at_once(question_numbers_of(answered, "one"))
         if at_once is None:
             _store_rows(staged, absences, project.id)
@@ -184,10 +193,7 @@ def load_import(
         )
         if intake.keeps:
             seals.seal_changed_attributes(connection, project.id)
-        filled = (Item, ItemAttribute, Annotator, Category, Label)
-        backends.backend_of(connection).rows_added(
-            connection, rows, [model.__table__ for model in filled]
-        )
+        _tell_planner(connection, project, rows, fates_by_question)
     outcomes = tuple(outcomes_by_question(answered, intake.counted, fates_by_question))
     fates = {fate: sum(outcome[fate] for outcome in outcomes) for fate in FATES}
     truths = {fate: sum(own.truths[fate] for own in fates_by_question.values()) for fate in FATES}
@@ -251,7 +257,7 @@ def _settle(
             fates = add_staged_inserts(fates, rows, intake.gold, intake.truth_files)
             number, total = seals.seal_sums_of_arrays(rows)
             sums = (sums[0] + number, sums[1] + total)
-    if empty_before:
+    if empty_before or at_once is not None:
         for question, extremes in sorted(staged.extremes.items()):
             key = QuestionKey(project_id, question)
             log_touched_range(connection, key, change, *extremes["item_id"])
@@ -307,6 +313,16 @@ def record_import(
         ],
     )
     return number, record
+
+
+def _tell_planner(
+    connection: Connection, project: ProjectInfo, rows: int, fates: dict[int, Fates]
+) -> None:
+    """Let the database know of the rows of an import that is not recorded yet."""
+    of_project = (Import.project_id == project.id, Import.undone_by.is_(None))
+    held = connection.scalar(select(func.sum(Import.inserted)).where(*of_project)) or 0
+    held += sum(own.answers["inserted"] for own in fates.values())
+    backends.backend_of(connection).rows_added(connection, project.id, rows, _FILLED, held)
 
 
 def has_earlier_import(connection: Connection, project_id: int, number: int) -> bool:
@@ -382,7 +398,7 @@ def load_items(
     questions.close(change)
     rejections = Rejections()
     ids = ItemIds(connection, project, change, listed=True)
-    first_new, rows = ids.next, 0
+    rows = 0
     reading = Reading(mapped, rejections, "", options)
     for _, name, batch in batches_of_sources(sources, reading, progress):
         refuse_nul_in_batch(batch, name)
@@ -394,11 +410,13 @@ def load_items(
         rows += len(batch.lines)
     ids.close()
     seals.seal_changed_attributes(connection, project.id)
+    of_items = [model.__table__ for model in (ItemAttribute, ItemFact, Item)]
+    backends.backend_of(connection).rows_added(connection, project.id, rows, of_items)
     rows += rejections.ragged
     if rejections.count and not skip_invalid:
         raise Rejected(import_result(None, project, rows, {}, None, rejections))
     inserted = count_project_items(connection, project) - before
-    changed = _said_otherwise(connection, project, change, first_new)
+    changed = _said_otherwise(connection, project, change, ids.first_new)
     good = rows - rejections.count
     fates = {"inserted": inserted, "changed": min(changed, good - inserted), "older": 0}
     fates["unchanged"] = good - sum(fates.values())

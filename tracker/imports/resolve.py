@@ -9,7 +9,7 @@ as if that import had never been.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +17,7 @@ import numpy as np
 from sqlalchemy import (
     ColumnElement,
     Connection,
+    Row,
     Select,
     Table,
     and_,
@@ -33,6 +34,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.sql.selectable import FromClause
 
+from tracker.formats.registry import Source as Reader
 from tracker.imports.details import StagedDetails
 from tracker.imports.staging import (
     CHANGED,
@@ -81,7 +83,33 @@ class Settlement:
         own are dated, the others yield to what has the same time: importing last week's file again
         does not make its answers newer than this week's.
         """
-        earlier = self.connection.execute(
+        earlier = self._earlier_import(digest)
+        if earlier is not None:
+            of_source = or_(*(self.incoming.c.source.between(*ends) for ends in numbers))
+            self.connection.execute(
+                update(self.incoming)
+                .where(of_source)
+                .values(
+                    labeled_at=case(
+                        (self.incoming.c.has_own_time, self.incoming.c.labeled_at),
+                        else_=earlier.recorded_at,
+                    ),
+                    first_change_id=earlier.id,
+                )
+            )
+
+    def is_apart(self, first_new: int, sources: Iterable[Reader]) -> bool:
+        """Return whether no staged row has to do with what the ledger holds.
+
+        All items are numbered from ``first_new`` on, and no source was imported before.
+        """
+        lowest = [extremes["item_id"][0] for extremes in self.extremes.values()]
+        known = (self._earlier_import(source.digest) for source in sources)
+        return min(lowest, default=0) >= first_new and not any(known)
+
+    def _earlier_import(self, digest: str) -> Row[int, int] | None:
+        """Return the change of the first import of a source that stands, and its time."""
+        return self.connection.execute(
             select(Change.id, Change.recorded_at)
             .join(
                 Import,
@@ -97,19 +125,6 @@ class Settlement:
             .order_by(Change.id)
             .limit(1)
         ).first()
-        if earlier is not None:
-            of_source = or_(*(self.incoming.c.source.between(*ends) for ends in numbers))
-            self.connection.execute(
-                update(self.incoming)
-                .where(of_source)
-                .values(
-                    labeled_at=case(
-                        (self.incoming.c.has_own_time, self.incoming.c.labeled_at),
-                        else_=earlier.recorded_at,
-                    ),
-                    first_change_id=earlier.id,
-                )
-            )
 
     def number_repeats(self, answered: Collection[QuestionInfo], repeat: str | None) -> None:
         """Let the rows of an annotator on an item follow each other, in the order of their files.
@@ -161,10 +176,10 @@ class Settlement:
             self._drop_repeated()
             waves = self._number_waves()
         for wave in range(1, waves + 1):
-            if wave > 1 or not empty_before:
-                self._judge(wave)
+            answered = (wave > 1 or not empty_before) and self._judge(wave)
+            if answered:
                 self._retire(wave)
-            self._store(wave, keep_past=wave > 1 or not empty_before)
+            self._store(wave, keep_past=answered)
         self.details.store(self.incoming, self.project_id, self.change_id)
 
     def fates(self, gold: int | None, truth_files: Collection[int]) -> dict[int, Fates]:
@@ -272,21 +287,30 @@ class Settlement:
     def _standing(self, row: FromClause, alias: FromClause) -> ColumnElement[bool]:
         return and_(alias.c.project_id == self.project_id, same_answer_key(ANSWER, alias, row))
 
-    def _judge(self, wave: int) -> None:
-        """Give each row of a wave its outcome: the standing answer is older, equal, or neither."""
-        rows = self.incoming
+    def _judge(self, wave: int) -> bool:
+        """Give each row of a wave its outcome: the standing answer is older, equal, or neither.
+
+        One without a standing answer has its own from the beginning. Returns whether any has one.
+        """
+        rows, of_wave = self.incoming, self.incoming.c.wave == wave
         stands = _labels.alias("stands")
         standing_at = (
             select(func.max(stands.c.labeled_at)).where(self._standing(rows, stands))
         ).scalar_subquery()
         fate = case(
-            (standing_at.is_(None), INSERTED),
             (rows.c.labeled_at < standing_at, OLDER),
             (self._alike(), UNCHANGED),
             (self._yields(), OLDER),
             else_=CHANGED,
         )
-        self.connection.execute(update(rows).where(rows.c.wave == wave).values(fate=fate))
+        judged = update(rows).where(of_wave, self._is_answered(rows)).values(fate=fate)
+        return self.connection.execute(judged).rowcount > 0
+
+    def _is_answered(self, rows: FromClause) -> ColumnElement[bool]:
+        """Return whether an answer stands to what a staged row answers."""
+        stands = _labels.alias("stands")
+        answers = exists(select(literal(1)).select_from(stands)).where(self._standing(rows, stands))
+        return answers.correlate(rows)
 
     def _yields(self) -> ColumnElement[bool]:
         """Return whether a staged record of a known file has the time of one recorded since."""
@@ -362,12 +386,7 @@ class Settlement:
         if not keep_past:
             self._insert(_labels, of_wave)
             return
-        stands = _labels.alias("stands")
-        occupied = (
-            exists(select(literal(1)).select_from(stands))
-            .where(self._standing(rows, stands))
-            .correlate(rows)
-        )
+        occupied = self._is_answered(rows)
         # An answer whose standing record the wave did not replace is still occupied, and the
         # wave's record of it is a repetition or an older one: it goes to the past.
         self._insert(_past, and_(of_wave, occupied))

@@ -23,7 +23,7 @@ from tracker.projects.projects import (
 from tracker.projects.questions import UNDO, leave_questions, questions_used, reset_empty_project
 from tracker.projects.supersede import restore_superseded_labels, supersede_labels
 from tracker.projects.touched import log_touched_items
-from tracker.storage import seals
+from tracker.storage import backends, seals
 from tracker.storage.current import apply_kind_facts
 from tracker.storage.schema import Change, Import, Label, PastLabel, Project, Source
 
@@ -193,6 +193,9 @@ def undo_import(connection: Connection, number: int) -> ImportInfo:
     items = select(_past.c.question_id, _past.c.item_id).where(taken_back)
     log_touched_items(connection, project_id, change, items)
     restore_superseded_labels(connection, project_id, taken_back)
+    backends.backend_of(connection).rows_added(
+        connection, project_id, undone.counts.rows, (_labels, _past)
+    )
     connection.execute(update(Import).where(Import.id == number).values(undone_by=change))
     reset_empty_project(connection, project)
     undo_item_facts(connection, project_id, undone.change)

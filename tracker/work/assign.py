@@ -468,4 +468,6 @@ def record_batch(
         columns["item_id"] += [item for item, _ in items]
         columns["why"] += [why for _, why in items]
     columns |= {"project_id": project.id, "change_id": change, "withdrawn_by": None}
-    backends.backend_of(connection).bulk_insert(connection, Assignment.__table__, columns)
+    backend, table = backends.backend_of(connection), Assignment.__table__
+    backend.bulk_insert(connection, table, columns)
+    backend.rows_added(connection, project.id, len(columns["item_id"]), [table])

@@ -7,7 +7,7 @@ from sqlalchemy.engine import URL
 from sqlalchemy.exc import ArgumentError, DBAPIError
 
 from tracker.core.errors import DatabaseUnusable, InvalidOption, TrackerError, utf8_error
-from tracker.storage.backends.backend import UNFIT, Backend
+from tracker.storage.backends.backend import UNFIT, Backend, Seldom
 from tracker.storage.backends.postgres import Postgres
 from tracker.storage.backends.sqlite import IN_MEMORY, Sqlite, content_of, engine_of_content
 

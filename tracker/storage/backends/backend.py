@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
 from sqlalchemy import (
+    Boolean,
     ColumnElement,
     Connection,
     Engine,
@@ -17,6 +18,8 @@ from sqlalchemy import (
 )
 from sqlalchemy.engine import URL
 from sqlalchemy.exc import DBAPIError
+from sqlalchemy.ext.compiler import compiles
+from sqlalchemy.sql.functions import FunctionElement
 
 from tracker.storage.schema import Base
 
@@ -61,6 +64,24 @@ OF_THINNED = (
     "AND question_id = OLD.question_id AND snapshot_id = OLD.snapshot_id)"
 )
 """SQL conditions on which a row of an append-only table may be deleted."""
+
+
+class Seldom(FunctionElement[bool]):
+    """A condition that few rows come to, in two ways that mean the same.
+
+    One searches for each row, the other looks into a list, which is made once, at the first row.
+    """
+
+    type = Boolean()
+    inherit_cache = True
+
+    def __init__(self, searched: ColumnElement[bool], listed: ColumnElement[bool]) -> None:
+        super().__init__(searched, listed)
+
+
+@compiles(Seldom)
+def _searched(element: Seldom, compiler: Any, **options: Any) -> str:
+    return str(compiler.process(next(iter(element.clauses)), **options))
 
 
 class Backend(ABC):
@@ -173,9 +194,17 @@ class Backend(ABC):
         """Let a planner that goes by the size of tables know that of tables just filled."""
 
     def rows_added(  # noqa: B027
-        self, connection: Connection, rows: int, tables: Sequence[Table]
+        self,
+        connection: Connection,
+        project_id: int,
+        rows: int,
+        tables: Sequence[Table],
+        held: int = 0,
     ) -> None:
-        """Likewise of more rows of the last table, and of what they refer to."""
+        """Likewise of a project's new rows of the last table, and of what they refer to.
+
+        ``held`` is how many rows it has now, if that is known.
+        """
 
     @abstractmethod
     def highest_number(self, connection: Connection, table: Table) -> int:
