@@ -8,6 +8,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+import duckdb
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -28,7 +29,7 @@ from tracker.counts.selection import Selection
 from tracker.counts.tallies import count_item_patterns, pair_tallies
 from tracker.engines import choose
 from tracker.engines.choose import make_engine
-from tracker.engines.duckdb import DuckDB
+from tracker.engines.duckdb import DuckDB, in_memory, new_database
 from tracker.engines.engine import Columns
 from tracker.ledger import Ledger
 from tracker.storage.kept_tallies import TALLIES, NewTallies
@@ -197,3 +198,13 @@ def test_commands_do_without_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path)
     url = f"sqlite:///{tmp_path / 'ledger.db'}"
     asked = ["--database", url, "--engine", "duckdb", "project", "create", "p"]
     assert CliRunner().invoke(app, asked).exit_code == 0
+
+
+def test_what_its_memory_cannot_hold_is_counted_with_more() -> None:
+    """Not all that DuckDB does can go to files, such as texts that are gathered."""
+    database = new_database()
+    database.execute("SET memory_limit = '20MB'")
+    gathered = "SELECT length(string_agg(i::TEXT, ',')) FROM range(5000000) AS r(i)"
+    with pytest.raises(duckdb.OutOfMemoryException):
+        database.sql(gathered).fetchall()
+    assert in_memory(database, lambda: database.sql(gathered).fetchall()) == [(38_888_889,)]

@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 
 from tests.counts.counted import everything
 from tests.lake.lakes import CATEGORIES, Row, some_rows, touch, write_parquet
+from tracker.audit.slices_sql import count_patterns_by_slice
 from tracker.cli.app import app
 from tracker.core.errors import Refused
 from tracker.counts import import_tallies
@@ -53,9 +54,11 @@ def lakes(sqlite_ledger: Ledger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 def counted(ledger: Ledger, project: str, choice: AnswerFilter) -> dict[str, Any]:
     with ledger.asking(project) as (connection, question):
-        counts = everything(connection, select_answers(connection, question, choice))
-    files = counts.pop("files") or ()
-    return counts | {"files": [(who, file.number, own) for who, file, own in files]}
+        selection = select_answers(connection, question, choice)
+        counts = everything(connection, selection)
+        drawn = count_patterns_by_slice(connection, selection, 0.3)
+    files = [(who, file.number, own) for who, file, own in counts.pop("files") or ()]
+    return counts | {"files": files, "drawn": drawn}
 
 
 def told(ledger: Ledger, project: str) -> list[str]:

@@ -47,8 +47,10 @@ class DuckDBFiles(FileEngine):
 
         # It does not know how many rows of files come, and would hash them instead of the names.
         self._duckdb.execute("SET disabled_optimizers = 'join_order,build_side_probe_side'")
-        self._create(f"TABLE held.{name} AS {statement}")
-        self._duckdb.execute("RESET disabled_optimizers")
+        try:
+            self._create(f"TABLE held.{name} AS {statement}")
+        finally:
+            self._duckdb.execute("RESET disabled_optimizers")
         self._duckdb.execute("CHECKPOINT held")  # compresses them to a fifth
         pa.default_memory_pool().release_unused()
 
