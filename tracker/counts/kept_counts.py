@@ -364,7 +364,8 @@ def _in_order(columns: Columns) -> Columns:
 
 def _joined(columns: Sequence[IntArray | list[Any]]) -> IntArray | list[Any]:
     if any(isinstance(column, list) for column in columns):
-        return [*chain.from_iterable(columns)]
+        cells = (c if isinstance(c, list) else c.tolist() for c in columns)
+        return [*chain.from_iterable(cells)]
     return np.concatenate(columns)
 
 
