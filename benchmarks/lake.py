@@ -62,7 +62,7 @@ class Lake:
         """Write a file of its own items."""
         write_file(self.files / f"{number:03}.parquet", number * self.items, self.items)
 
-    def costs(self, engine: str, more: int) -> Iterator[tuple[str, Cost]]:
+    def costs(self, engine: str) -> Iterator[tuple[str, Cost]]:
         """Yield what each command takes of an engine; a file comes before the last ones."""
         url = f"sqlite:///{self.folder / engine}.db"
         Path(url.removeprefix("sqlite:///")).unlink(missing_ok=True)
@@ -75,10 +75,10 @@ class Lake:
         for command in COMMANDS:
             yield " ".join(command[:-1]), asked(*command)
         yield "agreement, asked again", asked(*AGREEMENT)
-        self.write(more)
+        self.write(FILES)
         yield "read one more file", asked("project", "read-labels", "lake")
         yield "agreement, one file more", asked(*AGREEMENT)
-        (self.files / f"{more:03}.parquet").unlink()
+        (self.files / f"{FILES:03}.parquet").unlink()
 
 
 def cells(cost: Cost) -> str:
@@ -95,7 +95,7 @@ def main(arguments: Sequence[str]) -> int:
         table.add_column(heading)
     with tempfile.TemporaryDirectory() as made:
         lake = Lake(Path(arguments[1]) if arguments[1:] else Path(made), labels)
-        columns = [dict(lake.costs(engine, FILES)) for engine in engines]
+        columns = [dict(lake.costs(engine)) for engine in engines]
     differ = []
     for what in columns[0]:
         table.add_row(what, *(cells(column[what]) for column in columns))

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["Cost", "Ratio", "in_turn", "net", "on_server", "python", "run", "server_cpu", "tracker"]
+__all__ = ["Cost", "Ratio", "in_turn", "net", "on_server", "python", "run", "tracker"]
 
 
 @dataclass(frozen=True)
@@ -71,8 +71,8 @@ def run(command: Sequence[str]) -> Cost:
         said.seek(0)
         told.seek(0)
         if process.returncode:
-            code, told_us = process.returncode, said.read().decode()[-2000:]
-            raise RuntimeError(f"{command[1:4]} failed with {code}: {told_us}")
+            code, error = process.returncode, said.read().decode()[-2000:]
+            raise RuntimeError(f"{command[1:4]} failed with {code}: {error}")
         unit = 1 if sys.platform == "darwin" else 1024
         cpu = usage.ru_utime + usage.ru_stime
         return Cost(wall, cpu, usage.ru_maxrss * unit, told.read().decode())

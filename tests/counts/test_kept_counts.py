@@ -174,7 +174,8 @@ def test_figures_of_unchanged_answers_read_no_label(ledger: Ledger, write: Write
     with statements_on_labels(ledger) as sent:
         assert ledger.agreement("p").to_dict() == first
     (names_of_annotators,) = sent  # who answered follows from aliases, too
-    assert "SELECT DISTINCT labels.annotator_id" in names_of_annotators
+    once = r"(SELECT counted\.annotator_id \nFROM \()?SELECT DISTINCT labels\.annotator_id"
+    assert re.match(once, names_of_annotators)
 
 
 @both

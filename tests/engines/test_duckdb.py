@@ -29,7 +29,7 @@ from tracker.counts.selection import Selection
 from tracker.counts.tallies import count_item_patterns, pair_tallies
 from tracker.engines import choose
 from tracker.engines.choose import make_engine
-from tracker.engines.duckdb import DuckDB, in_memory, new_database
+from tracker.engines.duckdb import DuckDB, new_database, with_more_memory
 from tracker.engines.engine import Columns
 from tracker.ledger import Ledger
 from tracker.storage.kept_tallies import TALLIES, NewTallies
@@ -207,4 +207,5 @@ def test_what_its_memory_cannot_hold_is_counted_with_more() -> None:
     gathered = "SELECT length(string_agg(i::TEXT, ',')) FROM range(5000000) AS r(i)"
     with pytest.raises(duckdb.OutOfMemoryException):
         database.sql(gathered).fetchall()
-    assert in_memory(database, lambda: database.sql(gathered).fetchall()) == [(38_888_889,)]
+    counted = with_more_memory(database, lambda: database.sql(gathered).fetchall())
+    assert counted == [(38_888_889,)]

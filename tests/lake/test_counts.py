@@ -17,6 +17,7 @@ from tests.profiles import both, examples
 from tests.storage.as_of.plain import Clock
 from tracker.counts import import_tallies
 from tracker.counts.filter import AnswerFilter, select_answers
+from tracker.lake import connection as lake_connection
 from tracker.lake import reading
 from tracker.ledger import Ledger
 
@@ -65,7 +66,13 @@ def test_every_count_is_that_of_the_ledger(ledger: Ledger, monkeypatch: pytest.M
 
 
 @both
-def test_figures_are_those_of_the_ledger(ledger: Ledger, tmp_path: Path) -> None:
+@pytest.mark.parametrize("held", [True, False])
+def test_figures_are_those_of_the_ledger(
+    ledger: Ledger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, held: bool
+) -> None:
+    """Whether DuckDB holds the rows or, if they are too many, reads the files each time."""
+    if not held:
+        monkeypatch.setattr(lake_connection, "MOST_HELD", 1)
     make_both(ledger, tmp_path, [some_rows(60), some_rows(60, 60, 2)])
 
     def told(project: str) -> list[Any]:

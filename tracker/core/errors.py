@@ -91,3 +91,8 @@ def utf8_error(error: UnicodeEncodeError) -> InvalidOption | None:
         return None
     shown = text.encode("utf-8", "surrogateescape").hex(" ")
     return InvalidOption(f"a name or text holds bytes that are not UTF-8: {shown}", "use UTF-8")
+
+
+def first_line(error: object) -> str:
+    """Return what an error of a library says first."""
+    return str(error).strip().partition("\n")[0][:300]

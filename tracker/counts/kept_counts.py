@@ -10,10 +10,10 @@ from __future__ import annotations
 import hashlib
 import json
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
-from itertools import chain
+from functools import cached_property
+from itertools import chain, islice
 from typing import Any
 
 import numpy as np
@@ -35,6 +35,7 @@ from tracker.projects.touched import (
     no_answers_changed_since,
 )
 from tracker.storage.as_of import count_before_and_now, stored_erasure_since
+from tracker.storage.backends import backend_of
 from tracker.storage.kept_tallies import (
     LARGEST,
     TALLIES,
@@ -90,6 +91,16 @@ class _Counting:
         if self.keys is None:
             return _in_order(columns)
         return _summed([(columns, 1)], self.keys, most=self.most)
+
+    def sum_of(self, parts: Iterable[Columns]) -> Columns:
+        """Return the sum of columns that add up; no more than two large ones are held at a time."""
+        assert self.keys is not None
+        met: list[tuple[Columns, int]] = []
+        for columns in parts:
+            met.append((columns, 1))
+            if sum(len(first) for (first, *_), _ in met) > _MOST_ROWS:
+                met = [(_summed(met, self.keys, most=self.most), 1)]
+        return _summed(met, self.keys, most=self.most)
 
     def digest(self, connection: Connection) -> str:
         compiled = self.statement.compile(dialect=connection.dialect)
@@ -151,10 +162,14 @@ def _columns_of(
     connection: Connection, statement: Select[Any], rest: list[Iterator[tuple[Any, ...]]]
 ) -> Columns | None:
     """Return a statement's columns; if there are too many rows, None, and ``rest`` has them."""
-    # Not as a stream, which is a cursor: Postgres counts for none in parallel.
-    rows = connection.execute(select(statement.subquery("counted")).limit(_MOST_ROWS)).all()
+    stream, first = stream_rows(connection, statement), list[tuple[Any, ...]]()
+    if backend_of(connection).counts_in_parallel:
+        some = select(statement.subquery("counted")).limit(_MOST_ROWS)
+        rows = [tuple(row) for row in connection.execute(some)]
+    else:
+        first = rows = [*islice(stream, _MOST_ROWS)]
     if len(rows) == _MOST_ROWS:
-        rest.append(stream_rows(connection, statement))
+        rest.append(chain(first, stream))
         return None
     width = len(statement.selected_columns)
     return [_column([row[n] for row in rows]) for n in range(width)]
@@ -242,7 +257,8 @@ def _columns_of_files(
     state = State(*last_change(connection.ledger, lake.project.id))
     asked = counting.digest(connection.ledger)
 
-    def kept(files: Sequence[LabelFile], count: Callable[[], Columns | None]) -> Columns:
+    def of_parts(parts: Sequence[Sequence[LabelFile]]) -> Columns:
+        files = [*chain.from_iterable(parts)]
         of_files = (lake.digest(files), connection.until)
         rests_on = (asked, of_files, () if counting.of_items else state)
         key = (lake.project.id, hashlib.sha256(repr(rests_on).encode()).hexdigest())
@@ -250,28 +266,18 @@ def _columns_of_files(
         if known is not None:
             tallies.counted_by.add("kept")
             return _read(known.content)
-        columns = count()
+        if counting.keys is None or len(parts) == 1:
+            tallies.counted_by.add(connection.engine.name)
+            columns = counting.added_up(connection.columns(counting.statement, files))
+        else:
+            columns = counting.sum_of(of_parts([part]) for part in parts)
         assert columns is not None
         content = _written(columns)
         if len(content) <= LARGEST:
             tallies.counted[key] = Tally(state, content)
         return columns
 
-    def counted(files: Sequence[LabelFile]) -> Columns | None:
-        tallies.counted_by.add(connection.engine.name)
-        return counting.added_up(connection.columns(counting.statement, files))
-
-    def added_up() -> Columns:
-        assert counting.keys is not None
-        parts: list[tuple[Columns, int]] = []
-        for files in lake.parts:
-            parts.append((kept(files, partial(counted, files)), 1))
-            if sum(len(columns[0]) for columns, _ in parts) > _MOST_ROWS:
-                parts = [(_summed(parts, counting.keys, most=counting.most), 1)]
-        return _summed(parts, counting.keys, most=counting.most)
-
-    one = counting.keys is None or len(lake.parts) == 1
-    return kept(lake.files, partial(counted, lake.files) if one else added_up)
+    return of_parts(lake.parts)
 
 
 def _elsewhere(

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy import Connection
 
+from tracker.core.errors import first_line
 from tracker.core.results import Record
 from tracker.engines.answers import FURTHER, read_labels
 from tracker.projects.projects import last_change, list_projects
@@ -87,9 +88,9 @@ class CountingCopy:
     def give_up(self, question: QuestionKey, state: State, error: Exception) -> None:
         """Use the copy no more for a question in this state, and say why."""
         self._unfit[question] = state
-        first = str(error).strip().partition("\n")[0]
         self._notice(
-            f"{self.file} is not used: {first}; make it anew: tracker database copy-for-counting"
+            f"{self.file} is not used: {first_line(error)}; "
+            "make it anew: tracker database copy-for-counting"
         )
 
     def _opened(

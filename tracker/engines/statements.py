@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from sqlalchemy import Table
 from sqlalchemy.dialects.postgresql.base import PGCompiler, PGDialect
 from sqlalchemy.sql import operators, visitors
+from sqlalchemy.sql.selectable import Alias
 
 from tracker.engines.engine import Columns, is_lower_pass
 
@@ -26,6 +27,17 @@ def column_type(column: Any) -> str:
 def tables_of(statement: Any) -> set[str]:
     """Return the names of the tables that a statement is about."""
     return {part.name for part in visitors.iterate(statement) if isinstance(part, Table)}
+
+
+def columns_of(statement: Any, table: str) -> set[str]:
+    """Return the names of a table's columns that a statement is about, under any alias."""
+    parts: Iterator[Any] = visitors.iterate(statement)
+    return {part.name for part in parts if _name_of(getattr(part, "table", None)) == table}
+
+
+def _name_of(table: Any) -> str | None:
+    named = table.element if isinstance(table, Alias) else table
+    return getattr(named, "name", None)
 
 
 def read_columns(columns: Sequence[Any]) -> Columns:
@@ -62,7 +74,7 @@ class _Compiler(PGCompiler):
 class _Dialect(PGDialect):
     """Nearly that of Postgres."""
 
-    name = "counting"
+    name = "counting"  # what is compiled in another way for Postgres is not meant for it
     statement_compiler = _Compiler
     supports_statement_cache = False
 

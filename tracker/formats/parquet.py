@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tracker.core.errors import Refused
+from tracker.core.errors import Refused, first_line
 from tracker.formats import argilla
 from tracker.formats.batch import Batch
 from tracker.formats.column_roles import Layout
@@ -48,8 +48,9 @@ def read_parquet(source: SourceFile, reading: Reading) -> Iterator[Batch]:
         else:
             yield from batches_of_rows(source, reading, _rows(source, file), unit="row")
     except (pa.ArrowException, OSError) as error:
-        reason = str(error).partition("\n")[0][:200]
-        raise Refused(f"{source.name} is no Parquet file that can be read: {reason}") from None
+        raise Refused(
+            f"{source.name} is no Parquet file that can be read: {first_line(error)}"
+        ) from None
 
 
 def raw_parquet(source: SourceFile, _reading: Reading) -> Iterator[RawTable]:

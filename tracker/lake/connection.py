@@ -23,13 +23,12 @@ from sqlalchemy import (
 )
 from sqlalchemy.engine import IteratorResult, Result
 from sqlalchemy.engine.result import SimpleResultMetaData
-from sqlalchemy.sql import visitors
 from sqlalchemy.sql.dml import Insert, UpdateBase
-from sqlalchemy.sql.selectable import Alias, SelectBase
+from sqlalchemy.sql.selectable import SelectBase
 
 from tracker.core.errors import Refused
 from tracker.engines.engine import Columns
-from tracker.engines.statements import read_columns, statement_text, tables_of
+from tracker.engines.statements import columns_of, read_columns, statement_text, tables_of
 from tracker.lake.choose import file_engine
 from tracker.lake.engine import FileEngine
 from tracker.lake.recorded import LabelFile, LakeInfo, find_lake, lake_after
@@ -156,8 +155,8 @@ class LakeConnection:
         tables = tables_of(statement)
         named = None
         if Item.__tablename__ in tables:
-            named = Item.name.key in _columns_of(statement, Item.__tablename__)
-        self._show(files, _columns_of(statement, Label.__tablename__), named)
+            named = Item.name.key in columns_of(statement, Item.__tablename__)
+        self._show(files, columns_of(statement, Label.__tablename__), named)
         for name in sorted((tables - _IN_FILES) & Base.metadata.tables.keys()):
             self._copy(Base.metadata.tables[name])
         return statement_text(statement, repeats="pass" in self.lake.roles)
@@ -232,13 +231,11 @@ class LakeConnection:
         parts = {f"rows_{lake.digest(part)}_{names}": part for part in lake.parts}
         for name in engine.held - parts.keys():
             engine.drop(name)
-            engine.held.discard(name)
         asked = {name: part for name, part in parts.items() if part[0] in files}
         for name, part in asked.items():
             if name not in engine.held:
                 self._show_files(part)
                 engine.hold(name, NUMBERED)
-                engine.held.add(name)
         return [*asked]
 
     def _show_files(self, files: Sequence[LabelFile]) -> Hashable:
@@ -308,17 +305,6 @@ class LakeConnection:
             )
         )
         return dict(rows.all())
-
-
-def _columns_of(statement: Any, table: str) -> set[str]:
-    """Return the names of a table's columns that a statement reads."""
-    parts: Iterator[Any] = visitors.iterate(statement)
-    return {part.name for part in parts if _name_of(getattr(part, "table", None)) == table}
-
-
-def _name_of(table: Any) -> str | None:
-    named = table.element if isinstance(table, Alias) else table
-    return getattr(named, "name", None)
 
 
 def _arrow_type(kind: type) -> pa.DataType:

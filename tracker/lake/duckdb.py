@@ -7,10 +7,9 @@ from contextlib import contextmanager
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from tracker.core.errors import Refused
-from tracker.engines.duckdb import in_memory, new_database
+from tracker.core.errors import Refused, first_line
+from tracker.engines.duckdb import new_database, with_more_memory
 from tracker.lake.engine import FileEngine
-from tracker.lake.files import first_line
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -40,7 +39,9 @@ class DuckDBFiles(FileEngine):
 
     def table(self, statement: str) -> pa.Table:
         with _refusing():
-            return in_memory(self._duckdb, lambda: self._duckdb.sql(statement).to_arrow_table())
+            return with_more_memory(
+                self._duckdb, lambda: self._duckdb.sql(statement).to_arrow_table()
+            )
 
     def hold(self, name: str, statement: str) -> None:
         import pyarrow as pa
@@ -53,9 +54,11 @@ class DuckDBFiles(FileEngine):
             self._duckdb.execute("RESET disabled_optimizers")
         self._duckdb.execute("CHECKPOINT held")  # compresses them to a fifth
         pa.default_memory_pool().release_unused()
+        self.held.add(name)
 
     def drop(self, name: str) -> None:
         self._duckdb.execute(f"DROP TABLE held.{name}")
+        self.held.discard(name)
 
     def make(self, name: str, statement: str) -> None:
         self._create(f"TEMP TABLE {name} AS {statement}")
@@ -65,7 +68,9 @@ class DuckDBFiles(FileEngine):
 
     def _create(self, what: str) -> None:
         with _refusing():
-            in_memory(self._duckdb, lambda: self._duckdb.execute(f"CREATE OR REPLACE {what}"))
+            with_more_memory(
+                self._duckdb, lambda: self._duckdb.execute(f"CREATE OR REPLACE {what}")
+            )
 
 
 @contextmanager

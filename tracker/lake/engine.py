@@ -53,7 +53,10 @@ class FileEngine(ABC):
         """Let a table have the rows that such a statement has now."""
 
     def hold(self, name: str, statement: str) -> None:
-        """Hold the rows that such a statement has now as a table of a name, if it `holds`."""
+        """Hold the rows that such a statement has now as a table, which is ``held`` from then on.
+
+        Of an engine that `holds`.
+        """
         raise NotImplementedError
 
     def drop(self, name: str) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import parse_qsl, urlsplit
 
-from tracker.core.errors import InvalidOption, Refused
+from tracker.core.errors import InvalidOption, Refused, first_line
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -171,8 +171,3 @@ class Address:
             filesystem=system,
             partitions=[ds.field("file") == number for number in numbers],
         )
-
-
-def first_line(error: Exception) -> str:
-    """Return what an error of a library says first."""
-    return str(error).strip().partition("\n")[0][:300]

@@ -169,7 +169,7 @@ def read_labels_at(
         _check_rows(reader, new)
         _name_texts(connection, question, reader, new, change)
         for part in _merge_parts(connection, reader, new):
-            _check_repeats(reader, question, part)
+            _check_keys(reader, question, part)
     log_touched_range(connection, question.key, change, 1, _LAST_ITEM)
     lake = find_lake(connection, project)
     assert lake is not None
@@ -327,9 +327,7 @@ def _check_rows(reader: LakeConnection, new: Sequence[LabelFile]) -> None:
                 )
 
 
-def _check_repeats(
-    reader: LakeConnection, question: QuestionInfo, files: Sequence[LabelFile]
-) -> None:
+def _check_keys(reader: LakeConnection, question: QuestionInfo, files: Sequence[LabelFile]) -> None:
     """Raise Refused if two items have one number, or an annotator answered one twice on a pass."""
     alike = reader.table(
         "SELECT MIN(item) AS item, MAX(item) AS other FROM lake_rows"

@@ -11,9 +11,8 @@ from contextlib import contextmanager
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from tracker.core.errors import Refused
+from tracker.core.errors import Refused, first_line
 from tracker.lake.engine import FileEngine
-from tracker.lake.files import first_line
 
 if TYPE_CHECKING:
     import pyarrow as pa

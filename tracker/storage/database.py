@@ -24,7 +24,7 @@ from sqlalchemy.exc import (
     SQLAlchemyError,
 )
 
-from tracker.core.errors import DatabaseUnusable, InvalidOption, Refused
+from tracker.core.errors import DatabaseUnusable, InvalidOption, Refused, first_line
 from tracker.core.kept import ENGINE, KEPT, KeptResults
 from tracker.storage import backends, seals
 from tracker.storage.backends import Backend
@@ -623,5 +623,4 @@ def _rows(connection: Connection, result: Any, name: str) -> Iterator[Sequence[A
 
 def _query_failed(name: str, error: DBAPIError) -> Refused:
     """Return what the driver says of the user's own query, in one line."""
-    line = str(error.orig).strip().partition("\n")[0]
-    return Refused(f"{name}: the query failed: {line[:300]}", "correct --query")
+    return Refused(f"{name}: the query failed: {first_line(error.orig)}", "correct --query")

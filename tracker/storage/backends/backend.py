@@ -94,6 +94,8 @@ class Backend(ABC):
         example: the rest of such a URL.
         temporary_schema: the name under which temporary tables are told from the stored ones
             they hide.
+        counts_in_parallel: whether several processes count for one statement, unless it is read as
+            a stream.
         fixes: by the beginning of an error's code, the longest that fits, what it means.
         signs: likewise by a part of the text of an error whose code says nothing.
     """
@@ -103,6 +105,7 @@ class Backend(ABC):
     prefix: ClassVar[str]
     example: ClassVar[str]
     temporary_schema: ClassVar[str]
+    counts_in_parallel: ClassVar[bool] = False
     fixes: ClassVar[Mapping[str, Fix]]
     signs: ClassVar[Sequence[tuple[str, Fix]]]
 

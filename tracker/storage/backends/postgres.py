@@ -80,6 +80,7 @@ class Postgres(Backend):
     prefix = "postgresql://"
     example = "USER:PASSWORD@HOST/NAME"
     temporary_schema = "pg_temp"
+    counts_in_parallel = True
     fixes: ClassVar = {
         "08": Fix("the connection to the server was lost", AGAIN),
         "22003": TOO_LARGE,
