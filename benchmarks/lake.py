@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -81,6 +81,25 @@ class Lake:
         (self.files / f"{FILES:03}.parquet").unlink()
 
 
+def column(lake: Lake, engine: str, known: Mapping[str, Cost]) -> dict[str, Cost]:
+    """Return what each command took of an engine; each is told of as it ends.
+
+    ``known`` are those of another engine, whose figures are to be the same.
+    """
+    costs = {}
+    for what, cost in lake.costs(engine):
+        same = differs(what, cost, known) and "; DIFFERS"
+        print(f"{engine}: {what}: {cells(cost)}{same or ''}", file=sys.stderr, flush=True)
+        costs[what] = cost
+    return costs
+
+
+def differs(what: str, cost: Cost, known: Mapping[str, Cost]) -> bool:
+    """Return whether a command said other figures than that of another engine."""
+    figures = not what.startswith("read")
+    return figures and what in known and known[what].output != cost.output
+
+
 def cells(cost: Cost) -> str:
     """Return the seconds of a clock and of the processor, and the memory of our own process."""
     return f"{cost.wall:,.1f} s, {cost.cpu:,.1f} CPU s, {cost.peak / 1e6:,.0f} MB"
@@ -95,12 +114,13 @@ def main(arguments: Sequence[str]) -> int:
         table.add_column(heading)
     with tempfile.TemporaryDirectory() as made:
         lake = Lake(Path(arguments[1]) if arguments[1:] else Path(made), labels)
-        columns = [dict(lake.costs(engine)) for engine in engines]
+        columns: list[dict[str, Cost]] = []
+        for engine in engines:
+            columns.append(column(lake, engine, columns[0] if columns else {}))
     differ = []
-    for what in columns[0]:
-        table.add_row(what, *(cells(column[what]) for column in columns))
-        told = {column[what].output for column in columns}
-        if len(told) > 1 and not what.startswith("read"):
+    for what, cost in columns[0].items():
+        table.add_row(what, *(cells(costs[what]) for costs in columns))
+        if any(differs(what, cost, costs) for costs in columns):
             differ.append(what)
     console = Console(width=160)
     console.print(table)

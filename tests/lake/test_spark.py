@@ -8,6 +8,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet as pq
 import pytest
 from typer.testing import CliRunner
 
@@ -78,6 +79,9 @@ def test_spark_counts_what_duckdb_counts(sqlite_ledger: Ledger, lakes: Path) -> 
     for choice in (AnswerFilter(), AnswerFilter(excluded=("A",))):
         assert counted(sqlite_ledger, "s", choice) == counted(sqlite_ledger, "d", choice)
     assert told(sqlite_ledger, "s") == told(sqlite_ledger, "d")
+    table = pq.read_table(lakes / "0 of 2.parquet")
+    pq.write_table(table.append_column("file", [["f"] * len(table)]), lakes / "0 of 2.parquet")
+    touch(lakes / "0 of 2.parquet", 3)
     files = (("2 of 2.parquet", some_rows(9, 60, 3)), ("1 of 2.parquet", some_rows(20, 40, 5)))
     for name, rows in files:
         write_parquet(lakes / name, rows, {"seconds": None})

@@ -24,7 +24,7 @@ from sqlalchemy import (
 
 from tracker.core.audit_tallies import GoldTallies
 from tracker.core.tallies import Answer, JointPattern
-from tracker.counts.kept_counts import counted_rows, kept_rows
+from tracker.counts.kept_counts import counted_rows, kept_rows, kept_set
 from tracker.counts.pattern_codes import (
     AS_COLUMNS,
     Code,
@@ -58,7 +58,7 @@ def select_answering_annotators(connection: Connection, selection: Selection) ->
         *(() if selection.only is None else [Annotator.id.in_(sorted(selection.only))]),
         Annotator.id.not_in(aliases),
     )
-    met = kept_rows(connection, statement.limit(most.scalar_subquery()), selection.question)
+    met = kept_set(connection, statement, selection.question, most)
     return sorted(annotator for (annotator,) in met)
 
 

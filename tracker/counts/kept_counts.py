@@ -154,6 +154,19 @@ def kept_rows(
     return [*counted_rows(connection, statement, question, None)]
 
 
+def kept_set(
+    connection: Connection, statement: Select[Any], question: QuestionInfo, most: Select[Any]
+) -> list[tuple[Any, ...]]:
+    """Return the rows of a statement of distinct ones, kept until any answer changes.
+
+    There are no more than ``most`` counts: the database may stop when it has met so many. Of files
+    those of each part are kept.
+    """
+    if isinstance(connection, LakeConnection):
+        return [*counted_rows(connection, statement, question, len(statement.selected_columns))]
+    return kept_rows(connection, statement.limit(most.scalar_subquery()), question)
+
+
 def _rows(columns: Columns) -> Iterator[tuple[Any, ...]]:
     return zip(*(c if isinstance(c, list) else c.tolist() for c in columns), strict=True)
 
@@ -335,7 +348,7 @@ def _carried(
 def _summed(parts: Sequence[tuple[Columns, int]], keys: int, *, most: bool) -> Columns:
     """Return counts added up with these signs, in the order of their keys.
 
-    Rows that count nothing are left out.
+    Rows that count nothing are left out, unless there is nothing to count.
     """
     joined = [_joined([columns[n] for columns, _ in parts]) for n in range(len(parts[0][0]))]
     joined[:keys] = [_folded(column) for column in joined[:keys]]
@@ -350,7 +363,8 @@ def _summed(parts: Sequence[tuple[Columns, int]], keys: int, *, most: bool) -> C
             sums.append(np.maximum.reduceat(np.where(signs > 0, column, 0)[order], starts))
         else:
             sums.append(np.add.reduceat((column * signs)[order], starts))
-    left = np.logical_or.reduce([column != 0 for column in sums[: len(sums) - most]])
+    counts = sums[: len(sums) - most]
+    left = np.logical_or.reduce([column != 0 for column in counts] or [starts >= 0])
     rows = order[starts[left]]
     own = [
         [column[row] for row in rows.tolist()] if isinstance(column, list) else column[rows]

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from tracker.core.errors import Refused, first_line
 from tracker.engines.duckdb import new_database, with_more_memory
 from tracker.lake.engine import FileEngine
+from tracker.lake.views import FILE
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class DuckDBFiles(FileEngine):
-    """DuckDB; it scans the files as Arrow reads them, so every place that Arrow knows will do."""
+    """DuckDB; what it does not read itself it scans as Arrow reads it, from any place."""
 
     micros = "EPOCH_US({})"
     number = "CAST('0x' || SUBSTR(MD5({}), 1, 15) AS BIGINT)"
@@ -32,7 +33,18 @@ class DuckDBFiles(FileEngine):
         return database
 
     def show_files(self, address: Address, files: Mapping[int, str], schema: pa.Schema) -> None:
-        self._duckdb.register("files", address.dataset([*files.values()], schema, [*files]))
+        paths, place = [*files.values()], "file_index"
+        reads = address.is_local and place not in map(str.lower, schema.names)
+        if not reads or any(address.columns(path)[0] != schema for path in paths):
+            self._duckdb.register("scanned_files", address.dataset(paths, schema, [*files]))
+            rows = "SELECT * FROM scanned_files"
+        else:  # takes three fifths of the time, and a third of the memory
+            quoted = ", ".join("'" + path.replace("'", "''") + "'" for path in paths)
+            rows = (
+                f"SELECT *, {[*files]}[CAST({place} AS INT) + 1] AS {FILE}"  # noqa: S608
+                f" FROM read_parquet([{quoted}], hive_partitioning => false)"
+            )
+        self._create(f"VIEW files AS {rows}")
 
     def show_table(self, name: str, table: pa.Table) -> None:
         self._duckdb.register(name, table)

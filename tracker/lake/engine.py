@@ -38,7 +38,7 @@ class FileEngine(ABC):
 
     @abstractmethod
     def show_files(self, address: Address, files: Mapping[int, str], schema: pa.Schema) -> None:
-        """Let the table ``files`` be the rows of files, by number, ``file`` being that number."""
+        """Let the table ``files`` be the rows of files, by number, which is `FILE` of each."""
 
     @abstractmethod
     def show_table(self, name: str, table: pa.Table) -> None:

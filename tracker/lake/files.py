@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import parse_qsl, urlsplit
 
 from tracker.core.errors import InvalidOption, Refused, first_line
+from tracker.lake.views import FILE
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -156,9 +157,9 @@ class Address:
             ) from None
 
     def dataset(self, paths: Sequence[str], schema: pa.Schema, numbers: Sequence[int]) -> Any:
-        """Return the rows of files for a database that scans Arrow, ``file`` beside their columns.
+        """Return the rows of files for a database that scans Arrow, with `FILE`.
 
-        It is the file's number. Only columns that are asked for are read, a part at a time.
+        Only columns that are asked for are read, a part at a time.
         """
         import pyarrow as pa
         import pyarrow.dataset as ds
@@ -166,8 +167,8 @@ class Address:
         system, _ = self.place
         return ds.FileSystemDataset.from_paths(
             paths,
-            schema=schema.append(pa.field("file", pa.int32())),
+            schema=schema.append(pa.field(FILE, pa.int32())),
             format=ds.ParquetFileFormat(),
             filesystem=system,
-            partitions=[ds.field("file") == number for number in numbers],
+            partitions=[ds.field(FILE) == number for number in numbers],
         )

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from tracker.core.errors import Refused, first_line
 from tracker.lake.engine import FileEngine
+from tracker.lake.views import FILE
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -65,8 +66,9 @@ class SparkFiles(FileEngine):
         paths = pa.table({"path": [*uris.values()], "file": pa.array([*uris], pa.int32())})
         self.show_table("paths", paths)
         self._spark.sql(
-            "CREATE OR REPLACE TEMPORARY VIEW files AS "
-            "SELECT found.*, paths.file FROM found JOIN paths ON paths.path = found.lake_path"
+            "CREATE OR REPLACE TEMPORARY VIEW files AS "  # noqa: S608
+            f"SELECT found.*, paths.file AS {FILE} "
+            "FROM found JOIN paths ON paths.path = found.lake_path"
         )
 
     def show_table(self, name: str, table: pa.Table) -> None:
@@ -90,18 +92,10 @@ class SparkFiles(FileEngine):
 
 
 def _translated(statement: str) -> str:
-    """Return a statement in the words of Spark.
-
-    A limit that is itself counted ends a search early, and Spark has none such.
-    """
+    """Return a statement in the words of Spark."""
     import sqlglot
-    from sqlglot import expressions
 
-    tree = sqlglot.parse_one(statement, read="postgres")
-    for limit in [*tree.find_all(expressions.Limit)]:
-        if not isinstance(limit.expression, expressions.Literal):
-            limit.pop()
-    return str(tree.sql("spark"))
+    return str(sqlglot.parse_one(statement, read="postgres").sql("spark"))
 
 
 @contextmanager

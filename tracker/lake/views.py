@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 ROLES: Final = ("item", "annotator", "category", "pass", "labeled_at", "seconds", "kind")
 """What is read of a file; the first three are needed."""
 NEEDED: Final = ROLES[:3]
+FILE: Final = "lake_file"
+"""The column of the table ``files`` that is none of a file's own: its number."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +64,7 @@ class FileColumns:
             "kind": self._text("kind") if "kind" in self.roles else "CAST(NULL AS TEXT)",
         }
         chosen = ", ".join(f"{words} AS {name}" for name, words in columns.items())
-        return f"SELECT {chosen}, file FROM {files}"  # noqa: S608
+        return f"SELECT {chosen}, {FILE} AS file FROM {files}"  # noqa: S608
 
     def _name(self, role: str) -> str:
         quoted = self.roles[role].replace('"', '""')
