@@ -119,7 +119,11 @@ def _roles_of(address: Address, columns: Sequence[str]) -> dict[str, str]:
         raise InvalidOption(
             f"--map {role}: it is not read of labels in files", f"it is one of: {', '.join(ROLES)}"
         )
-    layout = layout_of_header(schema.names, mapped, path)
+    try:
+        layout = layout_of_header(schema.names, mapped, path)
+    except Refused as error:  # an import names ways that files do not have
+        ways = " ".join(f"--map {role}=COLUMN" for role in NEEDED if role not in mapped.roles)
+        raise Refused(error.message, f"say which: {ways}") from None
     roles = {role: layout.name_of(place) for role, place in layout.roles.items() if role in ROLES}
     if missing := [role for role in NEEDED if role not in roles]:
         raise Refused(
