@@ -6,7 +6,7 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
@@ -38,10 +38,11 @@ from tracker.counts.tallies import (
 )
 from tracker.ledger import Ledger
 from tracker.projects import touched
+from tracker.projects.projects import last_change
 from tracker.storage import kept_tallies
 from tracker.storage.as_of import shadow_tables
 from tracker.storage.database import Database
-from tracker.storage.kept_tallies import TALLIES, NewTallies, keep_tallies
+from tracker.storage.kept_tallies import TALLIES, NewTallies, State, Tally, keep_tallies
 from tracker.storage.schema import KeptTally
 
 Write = Callable[..., Path]
@@ -275,7 +276,7 @@ from tracker.counts import kept_counts
 from tracker.ledger import Ledger
 from tracker.storage import kept_tallies
 kept_counts.LEAST_ITEMS = 1
-kept_tallies._drop_oldest = lambda *_: os._exit(9)
+kept_tallies._drop_surplus = lambda *_: os._exit(9)
 Ledger(sys.argv[1]).agreement("p")
 """
 
@@ -309,6 +310,29 @@ def test_the_oldest_are_dropped(
         count_answers_per_item(connection, selected(connection))
     assert first not in kept_rows_of(ledger)
     assert len(kept_rows_of(ledger)) == 1
+
+
+@pytest.mark.parametrize(
+    ("sizes", "most", "left"),
+    [
+        ((5, 5, 5), 10, "12"),
+        ((1, 50, 60), 65, "02"),
+        ((50, 1, 60), 65, "12"),
+        ((1, 9, 90), 80, "01"),
+    ],
+)
+def test_what_is_large_and_old_is_dropped_first(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch, sizes: Sequence[int], most: int, left: str
+) -> None:
+    ledger.projects.create("p")
+    monkeypatch.setattr(kept_tallies, "MOST", most)
+    with ledger.database.write() as connection:
+        number = question_of(connection).project_id
+        state = State(*last_change(connection, number))
+        for name, size in enumerate(sizes):
+            tally = Tally(state, b"x" * size)
+            keep_tallies(connection, {(number, str(name)): tally})
+    assert "".join(sorted(kept_rows_of(ledger))) == left
 
 
 def selected(connection: Connection) -> Selection:

@@ -16,7 +16,7 @@ from tracker.storage.schema import Change, KeptTally
 TALLIES = "tracker_tallies"
 """What a connection that reads is told of: `NewTallies` to add to, None to keep nothing."""
 MOST = 64 * 2**20
-"""Bytes of a project; the oldest are dropped."""
+"""Bytes of a project; what is large and old is dropped."""
 LARGEST = MOST // 2
 """Bytes of one that is kept."""
 
@@ -91,13 +91,15 @@ def keep_tallies(connection: Connection, tallies: Mapping[tuple[int, str], Tally
         row |= {"kept_at": clock.now(), "size": len(content), "digest": _digest(content)}
         connection.execute(insert(_kept).values(**row, content=content))
     for project_id in {project_id for project_id, _ in tallies}:
-        _drop_oldest(connection, project_id)
+        _drop_surplus(connection, project_id)
 
 
-def _drop_oldest(connection: Connection, project_id: int) -> None:
+def _drop_surplus(connection: Connection, project_id: int) -> None:
+    """Drop what is large for its age: small counts are soon asked for again, and cost no less."""
     ours = _kept.c.project_id == project_id
     newest = select(_kept.c.statement, _kept.c.size).where(ours).order_by(_kept.c.kept_at.desc())
-    rows = connection.execute(newest).all()
+    aged = enumerate(connection.execute(newest).all(), 1)
+    rows = [row for _, row in sorted(aged, key=lambda pair: pair[0] * pair[1].size)]
     sums = accumulate(row.size for row in rows)
     surplus = [row.statement for row, size in zip(rows, sums, strict=True) if size > MOST]
     if surplus:
