@@ -18,7 +18,7 @@ from tests.storage.as_of.plain import Clock
 from tracker.counts import import_tallies
 from tracker.counts.filter import AnswerFilter, select_answers
 from tracker.lake import connection as lake_connection
-from tracker.lake import reading
+from tracker.lake import recorded
 from tracker.ledger import Ledger
 
 CHOICES = [
@@ -40,7 +40,7 @@ def counted(ledger: Ledger, project: str, choice: AnswerFilter) -> dict[str, Any
 def test_every_count_is_that_of_the_ledger(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
     """SQLite or Postgres beside DuckDB over Parquet; items may have answers in several files."""
     monkeypatch.setattr(import_tallies, "LEAST_ROWS", 1)
-    monkeypatch.setattr(reading, "PART", 1)  # each file is one, but for items in common
+    monkeypatch.setattr(recorded, "PART", 1)  # each file is one, but for items in common
     Clock(monkeypatch).moment = FIRST + 1000 * DAY  # of answers without a time of their own
 
     @examples(25)

@@ -31,7 +31,7 @@ from tracker.core import clock
 from tracker.core.errors import InvalidOption, Refused, TrackerError
 from tracker.core.tallies import ItemPatterns
 from tracker.counts.filter import AnswerFilter, select_answers
-from tracker.lake import reading
+from tracker.lake import recorded
 from tracker.lake.connection import LakeConnection
 from tracker.lake.duckdb import DuckDBFiles
 from tracker.lake.files import Address
@@ -43,7 +43,7 @@ from tracker.storage.schema import Base
 @pytest.fixture
 def lake(ledger: Ledger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A project q of two files, each a part of its own, beside p of the same labels."""
-    monkeypatch.setattr(reading, "PART", 1)
+    monkeypatch.setattr(recorded, "PART", 1)
     make_both(ledger, tmp_path, [some_rows(), some_rows(20, 40, 2)])
     return tmp_path / "lake"
 
@@ -99,6 +99,32 @@ def test_only_what_is_new_is_counted(
     assert asked_again == [], "what was counted is kept"
     ledger.projects.create("r", labels_at=str(lake), categories=CATEGORIES)
     assert figures("r") == told != first
+
+
+@both
+def test_what_came_since_a_group_was_counted_is_counted_at_once(
+    ledger: Ledger, tmp_path: Path, counted_files: list[set[str]]
+) -> None:
+    lake = tmp_path / "lake"
+    for number in range(4):
+        write_parquet(lake / f"{number}.parquet", some_rows(20, 20 * number, number))
+        if number:
+            ledger.projects.read_labels("q")
+        else:
+            ledger.projects.create("q", labels_at=str(lake), categories=CATEGORIES)
+        if number != 2:
+            counted_files.clear()
+            agreement(ledger, "q", measures=["fleiss_kappa"])
+            alone = {3: {"2.parquet", "3.parquet"}}.get(number, {f"{number}.parquet"})
+            assert counted_files
+            assert all(files == alone for files in counted_files)
+    counted_files.clear()
+    by_pair = ledger.by_pair("q")
+    assert {len(files) for files in counted_files} == {4}
+    ledger.projects.create("r", labels_at=str(lake), categories=CATEGORIES)
+    for asked in ({}, {"measures": ["fleiss_kappa"]}):
+        assert agreement(ledger, "q", **asked) == agreement(ledger, "r", **asked)
+    assert str(ledger.by_pair("r")).replace("'r'", "'q'") == str(by_pair)
 
 
 @both

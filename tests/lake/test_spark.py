@@ -19,7 +19,7 @@ from tracker.cli.app import app
 from tracker.core.errors import Refused
 from tracker.counts import import_tallies
 from tracker.counts.filter import AnswerFilter, select_answers
-from tracker.lake import reading
+from tracker.lake import recorded
 from tracker.lake.choose import check_file_engine, is_master
 from tracker.ledger import Ledger
 
@@ -41,7 +41,7 @@ MASTER = "local[2]"
 @pytest.fixture
 def lakes(sqlite_ledger: Ledger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The same files for two projects: d counts in DuckDB, s in Spark."""
-    monkeypatch.setattr(reading, "PART", 1)
+    monkeypatch.setattr(recorded, "PART", 1)
     monkeypatch.setattr(import_tallies, "LEAST_ROWS", 1)
     folder = tmp_path / "a lake+ü%"
     write_parquet(folder / "0 of 2.parquet", some_rows())

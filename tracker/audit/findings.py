@@ -33,6 +33,7 @@ from tracker.core.tallies import (
     FloatArray,
     Pattern,
     answers_in_pattern,
+    computed_once,
     share_of_same,
 )
 from tracker.core.tally_columns import TallyColumns, tally_columns_of
@@ -433,7 +434,7 @@ def audited_annotator_figures(evidence: Evidence) -> dict[int, AnnotatorFigures]
     kinds = evidence.shared_columns.distinct_answers
     points = evidence.points
     differences = point_differences(evidence.shared_columns, points) if points else {}
-    figures = {}
+    figures, share = {}, computed_once(_share_if_shared)
     annotators, own = evidence.columns.annotators.tolist(), _own_shares(evidence.columns)
     for place, (annotator, (answers, shares)) in enumerate(zip(annotators, own, strict=True)):
         alignment = evidence.alignments.get(annotator)
@@ -448,19 +449,25 @@ def audited_annotator_figures(evidence: Evidence) -> dict[int, AnnotatorFigures]
             category_shares=shares,
             peer_shares=peers.get(annotator, {}),
             differs=_differing(majority[place], kinds),
-            course=_course((evidence.blocks or {}).get(annotator)),
+            course=_course((evidence.blocks or {}).get(annotator), share),
         )
     return figures
 
 
-def _course(blocks: Blocks | None) -> list[Part]:
+def _share_if_shared(own: Answer, pattern: Pattern) -> float | None:
+    return share_of_same(own, pattern) if answers_in_pattern(pattern) > 1 else None
+
+
+def _course(
+    blocks: Blocks | None, share_of: Callable[[Answer, Pattern], float | None]
+) -> list[Part]:
     """Return blocks of answers put together so that each part has answers enough."""
     if blocks is None or not blocks.counts:
         return []
     shared = [
-        (block, items, share_of_same(own, pattern))
+        (block, items, share)
         for (block, own, pattern, _), items in blocks.counts.items()
-        if answers_in_pattern(pattern) > 1
+        if (share := share_of(own, pattern)) is not None
     ]
     if not shared:
         return []

@@ -13,7 +13,7 @@ merged, kept, and updated by a difference.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias, TypeVar
 
@@ -28,6 +28,7 @@ FloatArray: TypeAlias = NDArray[np.float64]
 
 Key = TypeVar("Key", bound=Hashable)
 Owner = TypeVar("Owner", bound=Hashable)
+Value = TypeVar("Value")
 
 
 def make_pattern(answers: Iterable[Answer]) -> Pattern:
@@ -46,6 +47,25 @@ def share_of_same(own: Answer, pattern: Pattern) -> float:
     The pattern includes the own answer.
     """
     return (dict(pattern)[own] - 1) / (answers_in_pattern(pattern) - 1)
+
+
+def computed_once(
+    function: Callable[[Answer, Pattern], Value],
+) -> Callable[[Answer, Pattern], Value]:
+    """Return a function that computes its value once for each answer and pattern, as an object.
+
+    A nested tuple computes its hash anew each time, which for a million rows takes longer.
+    """
+    known: dict[tuple[Answer, int], tuple[Value, Pattern]] = {}
+
+    def value_of(answer: Answer, pattern: Pattern) -> Value:
+        key = answer, id(pattern)
+        value = known.get(key)
+        if value is None:
+            value = known[key] = (function(answer, pattern), pattern)
+        return value[0]
+
+    return value_of
 
 
 def pattern_with(pattern: Pattern, own: Answer) -> Pattern:

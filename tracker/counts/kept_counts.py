@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, islice
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from sqlalchemy import Connection, Select, Table, Text, cast, func, select
@@ -42,6 +42,7 @@ from tracker.storage.kept_tallies import (
     NewTallies,
     State,
     Tally,
+    kept_statements,
     kept_tally,
 )
 from tracker.storage.schema import Import, Label, Source
@@ -53,6 +54,7 @@ _MOST_PAIRS = 20_000_000  # rows of 40 bytes at most in one text; 10 ** 9 bytes 
 _OF_ITEMS = {model.__table__ for model in (Label, Import, Source)}
 """The tables that differ for no item but those that a change says it touched."""
 _FORM = "1"  # of what is kept
+Parts: TypeAlias = Sequence[Sequence[LabelFile]]
 
 
 @dataclass(frozen=True)
@@ -82,12 +84,11 @@ class _Counting:
 
         None if they are too many.
         """
-        return self.added_up(self.fetch(connection))
+        columns = self.fetch(connection)
+        return None if columns is None else self.added_up(columns)
 
-    def added_up(self, columns: Columns | None) -> Columns | None:
+    def added_up(self, columns: Columns) -> Columns:
         """Return the columns in one order, so that sums of fractions over them are always alike."""
-        if columns is None:
-            return None
         if self.keys is None:
             return _in_order(columns)
         return _summed([(columns, 1)], self.keys, most=self.most)
@@ -227,7 +228,7 @@ def _kept_columns(
     """Return a statement's columns; None if they are too many, or nothing is kept of them."""
     tallies: NewTallies | None = connection.info.get(TALLIES)
     if isinstance(connection, LakeConnection):
-        return _columns_of_files(connection, counting, tallies or NewTallies())
+        return _OfFiles(connection, counting, tallies or NewTallies()).columns()
     if tallies is None:
         return None
     project_id = question.project_id
@@ -258,39 +259,73 @@ def _kept_columns(
     return columns
 
 
-def _columns_of_files(
-    connection: LakeConnection, counting: _Counting, tallies: NewTallies
-) -> Columns:
-    """Return a statement's columns over the files of a lake.
+class _OfFiles:
+    """The columns of a statement over the files of a lake.
 
-    Those of each part are kept, and their sum; what does not add up is counted over all files.
+    Those of each group of parts are kept, and their sum. Of a group that got more parts only these
+    are counted. What does not add up is counted over all files.
     """
-    lake = connection.lake
-    connection.check_files()
-    state = State(*last_change(connection.ledger, lake.project.id))
-    asked = counting.digest(connection.ledger)
 
-    def of_parts(parts: Sequence[Sequence[LabelFile]]) -> Columns:
+    def __init__(
+        self, connection: LakeConnection, counting: _Counting, tallies: NewTallies
+    ) -> None:
+        connection.check_files()
+        self._connection, self._counting, self._tallies = connection, counting, tallies
+        self._project_id = connection.lake.project.id
+        self._state = State(*last_change(connection.ledger, self._project_id))
+        self._asked = counting.digest(connection.ledger)
+
+    def columns(self) -> Columns:
+        lake = self._connection.lake
+        if self._counting.keys is None:
+            return self._kept_or(lake.parts, lambda: self._counted(lake.parts))
+        if len(lake.groups) == 1:
+            return self._of_group(lake.parts)
+        return self._kept_or(
+            lake.parts, lambda: self._counting.sum_of(map(self._of_group, lake.groups))
+        )
+
+    def _of_group(self, parts: Parts) -> Columns:
+        return self._kept_or(parts, lambda: self._with_more_parts(parts))
+
+    def _with_more_parts(self, parts: Parts) -> Columns:
+        """Return the columns of a group: of the most of its first parts kept, and of the rest."""
+        first = {self._key(parts[:number]): number for number in range(len(parts) - 1, 0, -1)}
+        there = kept_statements(self._connection.ledger, self._project_id, [*first])
+        for key in (key for key in first if key in there):
+            if (before := self._known(key)) is not None:
+                return self._counting.sum_of([before, self._counted(parts[first[key] :])])
+        return self._counted(parts)
+
+    def _counted(self, parts: Parts) -> Columns:
+        self._tallies.counted_by.add(self._connection.engine.name)
         files = [*chain.from_iterable(parts)]
-        of_files = (lake.digest(files), connection.until)
-        rests_on = (asked, of_files, () if counting.of_items else state)
-        key = (lake.project.id, hashlib.sha256(repr(rests_on).encode()).hexdigest())
-        known = tallies.counted.get(key) or kept_tally(connection.ledger, *key)
-        if known is not None:
-            tallies.counted_by.add("kept")
-            return _read(known.content)
-        if counting.keys is None or len(parts) == 1:
-            tallies.counted_by.add(connection.engine.name)
-            columns = counting.added_up(connection.columns(counting.statement, files))
-        else:
-            columns = counting.sum_of(of_parts([part]) for part in parts)
-        assert columns is not None
-        content = _written(columns)
-        if len(content) <= LARGEST:
-            tallies.counted[key] = Tally(state, content)
+        columns = self._connection.columns(self._counting.statement, files)
+        return self._counting.added_up(columns)
+
+    def _kept_or(self, parts: Parts, count: Callable[[], Columns]) -> Columns:
+        key = self._key(parts)
+        columns = self._known(key)
+        if columns is None:
+            columns = count()
+            content = _written(columns)
+            if len(content) <= LARGEST:
+                self._tallies.counted[self._project_id, key] = Tally(self._state, content)
         return columns
 
-    return of_parts(lake.parts)
+    def _known(self, key: str) -> Columns | None:
+        asked = self._project_id, key
+        tally = self._tallies.counted.get(asked) or kept_tally(self._connection.ledger, *asked)
+        if tally is None:
+            return None
+        self._tallies.counted_by.add("kept")
+        return _read(tally.content)
+
+    def _key(self, parts: Parts) -> str:
+        of_files = self._connection.lake.digest([*chain.from_iterable(parts)])
+        state = () if self._counting.of_items else self._state
+        rests_on = (self._asked, (of_files, self._connection.until), state)
+        return hashlib.sha256(repr(rests_on).encode()).hexdigest()
 
 
 def _elsewhere(

@@ -45,7 +45,7 @@ from tracker.counts.annotator_patterns import (
     count_against_patterns,
     select_answers_with_truths,
 )
-from tracker.counts.kept_counts import counted_rows
+from tracker.counts.kept_counts import counted_rows, kept_rows
 from tracker.counts.pattern_codes import (
     AS_COLUMNS,
     MOST_CODE_COLUMNS,
@@ -300,9 +300,8 @@ def count_active_days(
         .where(where_counted(selection, alone=True), labels.c.has_own_time)
         .group_by(who)
     )
-    return {
-        who: (days, first, last) for who, days, first, last in stream_rows(connection, statement)
-    }
+    rows = kept_rows(connection, statement, selection.question)
+    return {who: (days, first, last) for who, days, first, last in rows}
 
 
 @dataclass(frozen=True)
@@ -464,7 +463,7 @@ def count_timeline_blocks(
     key = (cut.c.annotator_id, cut.c.block)
     began: dict[int, dict[int, int]] = defaultdict(dict)
     first = select(*key, func.min(cut.c.labeled_at)).where(cut.c.block.is_not(None))
-    for annotator, block, at in stream_rows(connection, first.group_by(*key)):
+    for annotator, block, at in kept_rows(connection, first.group_by(*key), selection.question):
         began[annotator][block] = at
     extra = {"block": Extra(int, number.bit_length()), "truth": OPTIONAL_ANSWER}
     rows, nobody = select_answers_with_truths(selection, cut), frozenset({NOBODY})

@@ -15,6 +15,7 @@ from tracker.core.errors import InvalidOption, Refused
 from tracker.core.results import Record
 from tracker.formats.column_roles import layout_of_header, parse_column_roles
 from tracker.imports.lookup import BAD, AnnotatorIds, CategoryIds
+from tracker.lake import recorded
 from tracker.lake.choose import check_file_engine, file_engine
 from tracker.lake.connection import LakeConnection
 from tracker.lake.files import Address
@@ -30,8 +31,6 @@ from tracker.storage.schema import KINDS, Import, Lake, LakeFile, LakeName, Sour
 if TYPE_CHECKING:
     import pyarrow as pa
 
-PART = 2_000_000
-"""Labels that are counted together, at least; more parts would each take their own time."""
 _LAST_ITEM = 2**31 - 1
 Progress: TypeAlias = "Callable[[int, int | None], None]"
 """Gets how many bytes are read, and of how many."""
@@ -248,7 +247,7 @@ def _in_parts(files: Sequence[LabelFile], last: int) -> list[LabelFile]:
         if file.part:
             placed.append(file)
             continue
-        if labels >= PART:
+        if labels >= recorded.PART:
             part, labels = part + 1, 0
         labels += file.labels
         placed.append(file._replace(part=part))

@@ -17,6 +17,9 @@ from tracker.projects.projects import ProjectInfo
 from tracker.render.nouns import count_noun
 from tracker.storage.schema import Lake, LakeFile, LakeName
 
+PART = 10_000_000
+"""Labels that are counted at once, at least; more statements would each take their own time."""
+
 
 class LabelFile(NamedTuple):
     """A file of labels as it was read.
@@ -74,11 +77,24 @@ class LakeInfo:
 
     @cached_property
     def parts(self) -> list[list[LabelFile]]:
-        """The files that are counted together; no item has answers in two parts."""
+        """The files whose items lie in no others."""
         parts: dict[int, list[LabelFile]] = {}
-        for file in self.files:
+        for file in sorted(self.files, key=lambda file: file.part):
             parts.setdefault(file.part, []).append(file)
         return [*parts.values()]
+
+    @cached_property
+    def groups(self) -> list[list[list[LabelFile]]]:
+        """Parts that are counted at once: small ones, next to each other, to `PART` labels."""
+        groups: list[list[list[LabelFile]]] = []
+        labels = PART
+        for part in self.parts:
+            if labels >= PART:
+                groups.append([])
+                labels = 0
+            groups[-1].append(part)
+            labels += sum(file.labels for file in part)
+        return groups
 
     def digest(self, files: Sequence[LabelFile]) -> str:
         """Return a digest of some files and of how they are read."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import NamedTuple
@@ -77,6 +77,14 @@ def kept_tally(connection: Connection, project_id: int, statement: str) -> Tally
     if row is None or _digest(row.content) != row.digest:
         return None
     return Tally(State(row.change_id, row.recorded_at), row.content)
+
+
+def kept_statements(
+    connection: Connection, project_id: int, statements: Collection[str]
+) -> set[str]:
+    """Return of which of these statements something is kept."""
+    ours = (_kept.c.project_id == project_id, _kept.c.statement.in_(statements))
+    return {*connection.scalars(select(_kept.c.statement).where(*ours))}
 
 
 def keep_tallies(connection: Connection, tallies: Mapping[tuple[int, str], Tally]) -> None:

@@ -7,7 +7,7 @@ items is no drift. Whichever of the two has more answers that can tell is tested
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,7 +19,14 @@ from tracker.audit.statistics.exact_tests import Fall, cochran_armitage_fall
 from tracker.audit.statistics.peer_agreement import peer_agreement_draws
 from tracker.core.audit_tallies import Blocks
 from tracker.core.clock import iso, parse_timestamp
-from tracker.core.tallies import FloatArray, Pattern, answers_in_pattern, share_of_same
+from tracker.core.tallies import (
+    Answer,
+    FloatArray,
+    Pattern,
+    answers_in_pattern,
+    computed_once,
+    share_of_same,
+)
 
 NAME = "drift"
 
@@ -50,10 +57,20 @@ class _Course:
 def run_test(evidence: Evidence) -> Iterator[TestResult]:
     """Yield a test result for each annotator whose answers have times."""
     chances = _chances(evidence)
+
+    def level(own: Answer, pattern: Pattern) -> tuple[float, float] | None:
+        expected, varies = chances.get(pattern, (0.0, False))
+        if not varies:
+            return None
+        size, share = answers_in_pattern(pattern), share_of_same(own, pattern)
+        # Above the others' agreement with each other: own answer out, n / (n - 2) times more.
+        return share, (share - expected) * size / (size - 2)
+
+    levels = computed_once(level)
     for annotator, blocks in (evidence.blocks or {}).items():
         if not blocks.counts:
             continue
-        agreement, accuracy = _courses(blocks, chances)
+        agreement, accuracy = _courses(blocks, levels)
         course = accuracy if accuracy.informative > agreement.informative else agreement
         fall = cochran_armitage_fall(course.answers, course.total, course.squares)
         if fall is not None:
@@ -107,24 +124,32 @@ def _chances(evidence: Evidence) -> dict[Pattern, tuple[float, bool]]:
     return {p: (m, bool(v)) for p, m, v in zip(patterns, mean, varies, strict=True)}
 
 
-def _courses(blocks: Blocks, chances: dict[Pattern, tuple[float, bool]]) -> tuple[_Course, _Course]:
-    number = 1 + max(block for block, *_ in blocks.counts)
-    agreement, accuracy = np.zeros((4, number)), np.zeros((4, number))
+def _courses(
+    blocks: Blocks, level: Callable[[Answer, Pattern], tuple[float, float] | None]
+) -> tuple[_Course, _Course]:
+    """Return the course of agreement, from its ``level`` with and above the others, and of gold."""
+    agreement: list[tuple[float, ...]] = []
+    accuracy: list[tuple[float, ...]] = []
     for (block, own, pattern, truth), items in blocks.counts.items():
         if truth is not None:
             right = float(own == truth)
-            accuracy[:, block] += items * np.array([1.0, right, right, 0.0])
-        expected, varies = chances.get(pattern, (0.0, False))
-        if varies:
-            size = answers_in_pattern(pattern)
-            # Above the others' agreement with each other: own answer out, n / (n - 2) times more.
-            share = share_of_same(own, pattern)
-            above = (share - expected) * size / (size - 2)
-            agreement[:, block] += items * np.array([1.0, above, above**2, share - above])
+            accuracy.append((block, items, right, 0.0))
+        if (shares := level(own, pattern)) is not None:
+            share, above = shares
+            agreement.append((block, items, above, share - above))
+    number = 1 + max(block for block, *_ in blocks.counts)
     return (
-        _Course("agreement on contested items", *agreement),
-        _Course("accuracy on gold", *accuracy),
+        _course("agreement on contested items", agreement, number),
+        _course("accuracy on gold", accuracy, number),
     )
+
+
+def _course(what: str, rows: Sequence[tuple[float, ...]], number: int) -> _Course:
+    """Return the sums by block of rows of a block, its items, their level and what is expected."""
+    block, items, level, expected = np.array(rows, dtype=np.float64).reshape(-1, 4).T
+    sums = (items, items * level, items * level**2, items * expected)
+    place = block.astype(np.int64)
+    return _Course(what, *(np.bincount(place, part, number).astype(np.float64) for part in sums))
 
 
 def drift_falls_since(findings: Iterable[TestResult]) -> dict[int, int]:

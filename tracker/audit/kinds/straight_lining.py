@@ -12,11 +12,11 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 from tracker.audit.evidence import Evidence, Threshold
 from tracker.audit.kind import Effect, Kind, TestResult, severity_of_size
-from tracker.core.tallies import Answer, Pattern, answers_in_pattern, share_of_same
+from tracker.core.tallies import Answer, Pattern, answers_in_pattern, computed_once, share_of_same
 
 NAME = "straight_lining"
 
@@ -33,29 +33,49 @@ Counts = Mapping[tuple[Answer, Answer, Pattern], int]
 
 def run_test(evidence: Evidence) -> Iterator[TestResult]:
     """Yield a test result for each annotator with answers in a known order to contested items."""
+    above = computed_once(_agreement_above)
     for annotator, counts in (evidence.sequences or {}).items():
         contested = {key: items for key, items in counts.items() if len(key[2]) > 1}
         n = sum(contested.values())
         if n:
-            yield _result(annotator, contested, n, sum(counts.values()), evidence)
+            yield _result(annotator, contested, n, sum(counts.values()), evidence, above)
 
 
-def _result(annotator: int, counts: Counts, n: int, answers: int, evidence: Evidence) -> TestResult:
+def _agreement_above(own: Answer, pattern: Pattern) -> float:
+    """Return the share of the others who gave this answer, above that of pairs who agree."""
+    size = answers_in_pattern(pattern)
+    pairs = sum(count * (count - 1) for _, count in pattern) / (size * (size - 1))
+    return share_of_same(own, pattern) - pairs
+
+
+def _result(
+    annotator: int,
+    counts: Counts,
+    n: int,
+    answers: int,
+    evidence: Evidence,
+    agreement_above: Callable[[Answer, Pattern], float],
+) -> TestResult:
     before: Counter[Answer] = Counter()
     for (previous, _, _), items in counts.items():
         before[previous] += items
     usual = {answer: items / n for answer, items in before.items()}
-    same = agreement = excess = variance = 0.0
-    for (previous, own, pattern), items in counts.items():
+
+    def moments(previous: Answer, pattern: Pattern) -> tuple[dict[Answer, float], float, float]:
         size = answers_in_pattern(pattern)
         weight = {answer: (answer == previous) - usual.get(answer, 0.0) for answer, _ in pattern}
         mean = sum(weight[answer] * count / size for answer, count in pattern)
         square = sum(weight[answer] ** 2 * count / size for answer, count in pattern)
+        return weight, mean, square - mean**2
+
+    moments_of = computed_once(moments)
+    same = agreement = excess = variance = 0.0
+    for (previous, own, pattern), items in counts.items():
+        weight, mean, spread = moments_of(previous, pattern)
         same += items * (own == previous)
         excess += items * (weight[own] - mean)
-        variance += items * (square - mean**2)
-        pairs = sum(count * (count - 1) for _, count in pattern) / (size * (size - 1))
-        agreement += items * (share_of_same(own, pattern) - pairs)
+        variance += items * spread
+        agreement += items * agreement_above(own, pattern)
     tested = n >= MINIMUM_IN_ORDER and variance > 0
     more = excess / n
     return TestResult(
