@@ -77,7 +77,7 @@ class LakeInfo:
 
     @cached_property
     def parts(self) -> list[list[LabelFile]]:
-        """The files whose items lie in no others."""
+        """The files by part: no item has answers in two parts."""
         parts: dict[int, list[LabelFile]] = {}
         for file in sorted(self.files, key=lambda file: file.part):
             parts.setdefault(file.part, []).append(file)
