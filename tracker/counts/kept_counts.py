@@ -160,8 +160,8 @@ def kept_set(
 ) -> list[tuple[Any, ...]]:
     """Return the rows of a statement of distinct ones, kept until any answer changes.
 
-    There are no more than ``most`` counts: the database may stop when it has met so many. Of files
-    those of each part are kept.
+    There are no more than ``most`` counts: the database may stop when it has met so many. Over files
+    what was met is added to.
     """
     if isinstance(connection, LakeConnection):
         return [*counted_rows(connection, statement, question, len(statement.selected_columns))]
@@ -383,7 +383,7 @@ def _carried(
 def _summed(parts: Sequence[tuple[Columns, int]], keys: int, *, most: bool) -> Columns:
     """Return counts added up with these signs, in the order of their keys.
 
-    Rows that count nothing are left out, unless there is nothing to count.
+    Rows whose counts are all 0 are left out; rows of a set have no counts.
     """
     joined = [_joined([columns[n] for columns, _ in parts]) for n in range(len(parts[0][0]))]
     joined[:keys] = [_folded(column) for column in joined[:keys]]
