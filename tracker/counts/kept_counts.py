@@ -160,8 +160,8 @@ def kept_set(
 ) -> list[tuple[Any, ...]]:
     """Return the rows of a statement of distinct ones, kept until any answer changes.
 
-    There are no more than ``most`` counts: the database may stop when it has met so many. Over files
-    what was met is added to.
+    There are no more than ``most`` counts: the database may stop when it has met so many. Over
+    files what was met is added to.
     """
     if isinstance(connection, LakeConnection):
         return [*counted_rows(connection, statement, question, len(statement.selected_columns))]
