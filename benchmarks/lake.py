@@ -88,8 +88,8 @@ def column(lake: Lake, engine: str, known: Mapping[str, Cost]) -> dict[str, Cost
     """
     costs = {}
     for what, cost in lake.costs(engine):
-        same = differs(what, cost, known) and "; DIFFERS"
-        print(f"{engine}: {what}: {cells(cost)}{same or ''}", file=sys.stderr, flush=True)
+        differing = "; DIFFERS" if differs(what, cost, known) else ""
+        print(f"{engine}: {what}: {cells(cost)}{differing}", file=sys.stderr, flush=True)
         costs[what] = cost
     return costs
 

@@ -343,6 +343,9 @@ def test_columns_are_mapped_as_in_an_import(ledger: Ledger, tmp_path: Path) -> N
     ):
         with pytest.raises(TrackerError, match=why):
             ledger.projects.create("r", labels_at=str(tmp_path), columns=wrong)
+    with pytest.raises(Refused, match="no column 'cader'") as misspelled:
+        ledger.projects.create("r", labels_at=str(tmp_path), columns=["annotator=cader"])
+    assert "coder" in str(misspelled.value.mend)
     pq.write_table(rows.rename_columns(["a", "b", "category", "on"]), tmp_path / "a.parquet")
     with pytest.raises(Refused, match="no column for the item or the annotator") as caught:
         ledger.projects.create("r", labels_at=str(tmp_path), columns=["category=category"])

@@ -277,19 +277,21 @@ class _OfFiles:
 
     def columns(self) -> Columns:
         lake = self._connection.lake
+        count: Callable[[Parts], Columns] = self._of_groups
         if self._counting.keys is None:
-            return self._kept_or(lake.parts, lambda: self._counted(lake.parts))
-        if len(lake.groups) == 1:
-            return self._of_group(lake.parts)
-        return self._kept_or(
-            lake.parts, lambda: self._counting.sum_of(map(self._of_group, lake.groups))
-        )
+            count = self._counted
+        elif len(lake.groups) == 1:
+            count = self._of_group
+        return self._kept_or(lake.parts, count)
+
+    def _of_groups(self, _parts: Parts) -> Columns:
+        groups = self._connection.lake.groups
+        return self._counting.sum_of(self._kept_or(group, self._of_group) for group in groups)
 
     def _of_group(self, parts: Parts) -> Columns:
-        return self._kept_or(parts, lambda: self._with_more_parts(parts))
-
-    def _with_more_parts(self, parts: Parts) -> Columns:
-        """Return the columns of a group: of the most of its first parts kept, and of the rest."""
+        """Return the columns of the most of the first parts that are kept, and of the rest."""
+        if len(parts) == 1:
+            return self._counted(parts)
         first = {self._key(parts[:number]): number for number in range(len(parts) - 1, 0, -1)}
         there = kept_statements(self._connection.ledger, self._project_id, [*first])
         for key in (key for key in first if key in there):
@@ -303,11 +305,11 @@ class _OfFiles:
         columns = self._connection.columns(self._counting.statement, files)
         return self._counting.added_up(columns)
 
-    def _kept_or(self, parts: Parts, count: Callable[[], Columns]) -> Columns:
+    def _kept_or(self, parts: Parts, count: Callable[[Parts], Columns]) -> Columns:
         key = self._key(parts)
         columns = self._known(key)
         if columns is None:
-            columns = count()
+            columns = count(parts)
             content = _written(columns)
             if len(content) <= LARGEST:
                 self._tallies.counted[self._project_id, key] = Tally(self._state, content)

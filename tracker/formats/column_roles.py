@@ -304,6 +304,14 @@ def _role_advice(role: str, column: str) -> str:
     return f"did you mean --map {role_of[near[0]]}={column}? {listed}" if near else listed
 
 
+class MissingColumns(Refused):
+    """Columns that a file must have are not found: ``options`` name them, ``others`` do without."""
+
+    def __init__(self, message: str, options: str, others: str = "") -> None:
+        super().__init__(message, f"say which: {options}{others}")
+        self.options = options
+
+
 def layout_of_header(
     header: Sequence[str],
     mapped: Mapped,
@@ -603,11 +611,11 @@ class _Header:
             pattern = proposed_pattern(names)
             ways = f", --columns {pattern!r} for names such as these" if pattern else ""
             options = " ".join(f"--map {role}=COLUMN" for role in missing)
-            raise Refused(
+            raise MissingColumns(
                 f"{source} has no column for the {' or the '.join(missing)}; "
                 f"its columns are: {listed_names(names, missing)}",
-                f"say which: {options}"
-                + ("" if mapped.items else _OTHER_WAYS + ways)
+                options,
+                ("" if mapped.items else _OTHER_WAYS + ways)
                 + (_NO_ITEM if {"item", "annotator"} <= {*missing} else "")
                 + (f"; or {SAY_WHO}" if "annotator" in missing else ""),
             )

@@ -13,7 +13,7 @@ from sqlalchemy import Connection, func, insert, select, update
 from tracker.core import clock
 from tracker.core.errors import InvalidOption, Refused
 from tracker.core.results import Record
-from tracker.formats.column_roles import layout_of_header, parse_column_roles
+from tracker.formats.column_roles import MissingColumns, layout_of_header, parse_column_roles
 from tracker.imports.lookup import BAD, AnnotatorIds, CategoryIds
 from tracker.lake import recorded
 from tracker.lake.choose import check_file_engine, file_engine
@@ -120,9 +120,8 @@ def _roles_of(address: Address, columns: Sequence[str]) -> dict[str, str]:
         )
     try:
         layout = layout_of_header(schema.names, mapped, path)
-    except Refused as error:  # an import names ways that files do not have
-        ways = " ".join(f"--map {role}=COLUMN" for role in NEEDED if role not in mapped.roles)
-        raise Refused(error.message, f"say which: {ways}") from None
+    except MissingColumns as error:  # the other ways are an import's alone
+        raise MissingColumns(error.message, error.options) from None
     roles = {role: layout.name_of(place) for role, place in layout.roles.items() if role in ROLES}
     if missing := [role for role in NEEDED if role not in roles]:
         raise Refused(
