@@ -8,12 +8,14 @@ from typing import Any
 import numpy as np
 from sqlalchemy import Connection
 
+from tracker.agreement.counts_sql import count_tallies_by_stretch
 from tracker.audit.shared_sql import (
     count_items_beside_models,
     count_links_of_annotators,
     count_shared_items,
 )
 from tracker.core.audit_tallies import FileTallies, SharedItems
+from tracker.core.clock import DAY
 from tracker.counts import import_tallies
 from tracker.counts.annotator_patterns import (
     count_annotator_marginals,
@@ -32,7 +34,9 @@ from tracker.counts.tallies import (
     select_label_contents,
     skip_tallies,
 )
-from tracker.counts.timeline import count_patterns_by_moment, count_transitions
+from tracker.counts.timeline import Stretches, count_patterns_by_moment, count_transitions
+
+WEEKS = Stretches(7 * DAY, 2_900 * 7 * DAY, 4_000 * 7 * DAY)
 
 
 def everything(connection: Connection, selection: Selection) -> dict[str, Any]:
@@ -43,6 +47,7 @@ def everything(connection: Connection, selection: Selection) -> dict[str, Any]:
     pairs, cells = count_pair_cells(connection, selection)
     most = max((sum(n for _, n in pattern) for pattern, _ in tallies_of(tallies)), default=0)
     beside = count_items_beside_models(connection, people, models, most)
+    by_stretch = count_tallies_by_stretch(connection, selection, WEEKS)
     return {
         "patterns": dict(count_item_patterns(connection, selection).counts),
         "tallies": plain(tallies.counts),
@@ -52,6 +57,10 @@ def everything(connection: Connection, selection: Selection) -> dict[str, Any]:
             cells.pair, cells.first, cells.second, cells.items)), strict=True))),
         "skips": plain(skip_tallies(connection, selection)),
         "moments": count_patterns_by_moment(connection, selection),
+        "stretches": [
+            plain(by_stretch.columns),
+            *(column.tolist() for column in by_stretch[1:]),
+        ],
         "answers": count_answers_per_item(connection, selection),
         "recent": count_recent_labels(connection, selection, 3),
         "there": select_label_contents(connection, selection),

@@ -17,10 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tracker.agreement.coefficients import Study
-from tracker.agreement.counts_sql import count_pairs_by_period, count_tallies_by_period
+from tracker.agreement.counts_sql import count_pairs_by_period, count_tallies_by_stretch
 from tracker.agreement.levels import (
     CERTAIN,
     LEAST_ITEMS,
+    Course,
     Curve,
     Floats,
     Level,
@@ -115,9 +116,7 @@ class _Found(NamedTuple):
         return same and abs(self.shift.place - other.shift.place) <= 1
 
 
-def level_changes(
-    counted: Study, periods: Sequence[Period], recent: Recent | None
-) -> tuple[Changed, ...]:
+def level_changes(counted: Study, course: Course, recent: Recent | None) -> tuple[Changed, ...]:
     """Return the changes of annotators, categories and shares; the largest first of each.
 
     One statement is needed, and one more if annotators changed. An answer of an annotator lies in
@@ -125,21 +124,27 @@ def level_changes(
 
     Args:
         counted: the study.
-        periods: those of its items.
+        course: that of its items.
         recent: the last change of the level of all, which explains changes of most categories.
     """
+    periods = course.periods
     if len(periods) < 2 * SHORTEST:
         return ()
-    begins = [period.first for period in periods]
-    curves = {**_of_categories(counted, periods), **_of_annotators(counted, begins)}
+    curves = {**_of_categories(counted, periods), **_of_annotators(counted, course)}
     known = {key: curve for key, curve in curves.items() if _has_levels(curve)}
     changes: list[_Found] = list(_certain(known))
+    begins = [period.first for period in periods]
     place = None if recent is None else begins.index(recent.since)
     rated = sum(subject == "category" for subject, _ in known)
     changes = list(_not_explained(changes, rated, recent, place))
     people = [change for change in changes if change.subject == "annotator"]
     if people:
-        pairs = count_pairs_by_period(counted.connection, counted.selection, begins)
+        pairs = count_pairs_by_period(
+            counted.connection,
+            counted.selection,
+            course.stretches,
+            [period.stretch for period in periods],
+        )
         sure = annotators_who_changed(pairs, {person.of: person.shift for person in people})
         changes = [
             change for change in changes if change.subject != "annotator" or change.of in sure
@@ -238,21 +243,22 @@ def _of_categories(counted: Study, periods: Sequence[Period]) -> dict[tuple[Subj
     return curves
 
 
-def _of_annotators(counted: Study, begins: Sequence[int]) -> dict[tuple[Subject, int], Curve]:
+def _of_annotators(counted: Study, course: Course) -> dict[tuple[Subject, int], Curve]:
     """Return how often annotators' answers equal the others' to the same items, as curves."""
-    tallies = count_tallies_by_period(counted.connection, counted.selection, begins)
+    tallies = count_tallies_by_stretch(counted.connection, counted.selection, course.stretches)
+    begins = [period.stretch for period in course.periods[1:]]
     columns = tallies.columns.shared
     met, sort = columns.met
     alike, value = np.unique(
         [share_of_same(own, pattern) for own, pattern in met],
         return_inverse=True,
     )
-    people = np.array(tallies.annotators, dtype=np.int64)[columns.owner]
-    place = np.array(tallies.periods, dtype=np.int64)[columns.owner]
+    people = tallies.annotators[columns.owner]
+    place = np.searchsorted(begins, tallies.stretches, side="right")[columns.owner]
     curves: dict[tuple[Subject, int], Curve] = {}
     for annotator in np.unique(people).tolist():
         own = people == annotator
-        table = np.zeros((len(begins), len(alike)))
+        table = np.zeros((len(course.periods), len(alike)))
         np.add.at(table, (place[own], value[sort[own]]), columns.number[own])
         curves["annotator", annotator] = Curve(table, alike, np.ones_like(alike))
     return curves

@@ -24,7 +24,7 @@ from sqlalchemy import (
 from sqlalchemy import cast as sql_cast
 
 from tracker.core.results import Record
-from tracker.core.tallies import most_given, pattern_without
+from tracker.core.tallies import IntArray, most_given, pattern_without
 from tracker.core.tally_columns import TallyColumns, tally_columns_of
 from tracker.counts.annotator_patterns import select_answering_annotators, select_first_truths
 from tracker.counts.pattern_codes import wide_pattern_code
@@ -38,7 +38,7 @@ from tracker.counts.selection import (
     with_answers,
 )
 from tracker.counts.tallies import count_tallies_of_rows, join_answer_pairs
-from tracker.counts.timeline import select_dated_answers
+from tracker.counts.timeline import Stretches, select_dated_answers
 from tracker.measures.accuracy import BINS, ConfidenceTally
 from tracker.projects.items import count_project_items
 from tracker.storage.schema import NONE_APPLIES, SKIPPED, Annotator, AnswerDetail, Item, PastLabel
@@ -336,42 +336,31 @@ def _by_annotator(held: Iterator[tuple[int, ConfidenceTally]]) -> Tallies:
 # -- Who agreed with whom in each of a project's periods ------------------------------------------
 
 
-class PeriodTallies(NamedTuple):
-    """The tallies of each annotator's answers of each period.
+class StretchTallies(NamedTuple):
+    """The tallies of each annotator's answers of each stretch of time.
 
     Attributes:
-        columns: the tallies; an owner is an annotator's answers of one period.
+        columns: the tallies; an owner is an annotator's answers of one stretch.
         annotators: of each owner the annotator's id, ascending.
-        periods: of each owner the period's place.
+        stretches: of each owner the stretch's number.
     """
 
     columns: TallyColumns
-    annotators: tuple[int, ...]
-    periods: tuple[int, ...]
+    annotators: IntArray
+    stretches: IntArray
 
 
-def count_tallies_by_period(
-    connection: Connection, selection: Selection, begins: Sequence[int]
-) -> PeriodTallies:
-    """Return the annotator tallies of answers by when they were given.
-
-    Args:
-        connection: to the database.
-        selection: whose answers count.
-        begins: when each period begins, ascending; what is before the first one is in it.
-    """
+def count_tallies_by_stretch(
+    connection: Connection, selection: Selection, stretches: Stretches
+) -> StretchTallies:
+    """Return the annotator tallies of answers by when they were given."""
     dated = select_dated_answers(selection)
-    bits = len(begins).bit_length()
+    bits = stretches.bits
     who = sql_cast(dated.c.annotator_id, BigInteger).bitwise_lshift(literal(bits, Integer))
-    owner = (who + _period(dated.c.labeled_at, begins)).label("annotator_id")
+    owner = (who + stretches.select_number(selection, dated)).label("annotator_id")
     rows = select(dated.c.item_id, owner, dated.c.answer).subquery("answers")
     columns = tally_columns_of(count_tallies_of_rows(connection, selection, rows, bits))
-    owners, mask = columns.annotators.tolist(), (1 << bits) - 1
-    return PeriodTallies(
-        columns,
-        tuple(number >> bits for number in owners),
-        tuple(number & mask for number in owners),
-    )
+    return StretchTallies(columns, columns.annotators >> bits, columns.annotators % (1 << bits))
 
 
 PairPeriods = dict[tuple[int, int], dict[int, tuple[int, int]]]
@@ -379,13 +368,13 @@ PairPeriods = dict[tuple[int, int], dict[int, tuple[int, int]]]
 
 
 def count_pairs_by_period(
-    connection: Connection, selection: Selection, begins: Sequence[int]
+    connection: Connection, selection: Selection, stretches: Stretches, begins: Sequence[int]
 ) -> PairPeriods:
     """Return how often each two annotators answered alike, by when the later of them answered.
 
-    The arguments are those of `count_tallies_by_period`.
+    Periods begin at the stretches ``begins``, ascending; what is before the first is in it.
     """
-    first, second = (_rows(selection, begins, name) for name in ("first", "second"))
+    first, second = (_rows(selection, stretches, begins, name) for name in ("first", "second"))
     later = case((first.c.period > second.c.period, first.c.period), else_=second.c.period)
     key: list[ColumnElement[Any]] = [first.c.annotator_id, second.c.annotator_id, later]
     if selection.question.answers == "one":
@@ -410,14 +399,14 @@ def _are_alike(first: str, second: str) -> bool:
     return read_selected_answer(first) == read_selected_answer(second)
 
 
-def _rows(selection: Selection, begins: Sequence[int], name: str) -> Subquery:
+def _rows(selection: Selection, stretches: Stretches, begins: Sequence[int], name: str) -> Subquery:
     dated = select_dated_answers(selection).alias(f"dated_{name}")
-    period = _period(dated.c.labeled_at, begins).label("period")
+    period = _period(stretches.select_number(selection, dated), begins).label("period")
     return select(dated.c.item_id, dated.c.annotator_id, dated.c.answer, period).subquery(name)
 
 
 def _period(at: ColumnElement[int], begins: Sequence[int], first: int = 0) -> ColumnElement[Any]:
-    """Return the place of the period of a moment, found by halves."""
+    """Return the place of the period of a stretch, found by halves."""
     if len(begins) < 2:
         return sql_cast(literal(first, Integer), BigInteger)
     middle = len(begins) // 2

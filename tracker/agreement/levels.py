@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import accumulate, pairwise, starmap
+from itertools import accumulate, groupby, pairwise, starmap
 from statistics import NormalDist
 from typing import Final, TypeAlias
 
@@ -17,8 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tracker.agreement.coefficients import Study
+from tracker.core import clock
+from tracker.core.clock import DAY
 from tracker.core.tallies import ItemPatterns
-from tracker.counts.timeline import count_patterns_by_moment
+from tracker.counts.timeline import Stretches, count_patterns_by_moment
 from tracker.monitoring import SHORTEST, Point, change_points
 
 Floats: TypeAlias = NDArray[np.float64]
@@ -30,39 +32,92 @@ CERTAIN: Final = 0.001
 LEAST_ITEMS: Final = 25
 """Compared items of a period, at least."""
 _MOST_PERIODS: Final = 40
+_WIDTHS: Final = (
+    *(DAY << power for power in range(12, -1, -1)), DAY // 4, DAY // 24, DAY // 24 // 60,
+    1_000_000, 1_000,
+)  # fmt: skip
+"""How long a stretch may be, in microseconds, the longest first."""
+_MOST_SPOILED: Final = 0.1
+"""The greatest share of the items that may lie in stretches which are too long."""
+_ZEROS: Final = 5
+"""Of the number of the first stretch, as bits."""
 _MOST_RELATED: Final = 0.9
 """The greatest correlation of neighboring periods that is reckoned with."""
 _BRIEF: Final = 3
 """Periods of a level that is taken with the one before it: the change may lie inside a period."""
 
 
+_NO_TIME: Final = Stretches(DAY, 0, 0)
+
+
 @dataclass(frozen=True)
 class Period:
-    """Items that follow each other: when the last answers to them began and ended to come."""
+    """Items that follow each other: the first moment of their last answers, and its stretch."""
 
     first: int
-    last: int
+    stretch: int
     patterns: ItemPatterns
 
 
-def periods_of_items(counted: Study) -> list[Period]:
+@dataclass(frozen=True)
+class Course:
+    """The periods of a project's items, ascending, and the stretches that they are made of."""
+
+    periods: Sequence[Period] = ()
+    stretches: Stretches = _NO_TIME
+
+
+def course_of_items(counted: Study) -> Course:
     """Return the periods, by one statement; answers without a time stand by their imports.
 
     Each item lies in the period of its last answer, with all its answers.
     """
     moments = count_patterns_by_moment(counted.connection, counted.selection)
-    return list(_periods(moments))
+    return cut_course(moments, counted.question.project.timezone)
 
 
-def _periods(moments: Mapping[int, ItemPatterns]) -> Iterator[Period]:
-    """Yield the periods; what is left over at the end belongs to the last one."""
+def cut_course(moments: Mapping[int, ItemPatterns], zone: str | None) -> Course:
+    """Return the periods of the item patterns by moment, which is what a zone's clocks show.
+
+    A period is one stretch of time or several: stretches stay as they are while answers are
+    added, so that what was counted by them need not be counted again, and periods do not.
+    """
     compared = sum(patterns.items_compared for patterns in moments.values())
+    if not compared:
+        return Course()
     enough = max(LEAST_ITEMS, -(-compared // _MOST_PERIODS))
+    stretches = _stretches(moments, enough)
+    return Course(list(_periods(moments, stretches, enough, zone)), stretches)
+
+
+def _stretches(moments: Mapping[int, ItemPatterns], enough: int) -> Stretches:
+    """Return the longest stretches that hardly hold more than ``enough`` items of several moments.
+
+    They begin at a stretch whose number has zeros at the end: what is added before the first
+    moment seldom moves it.
+    """
+    items = np.array([patterns.items_compared for patterns in moments.values()])
+    for width in _WIDTHS:
+        number = np.array([moment // width for moment in moments])
+        _, place, together = np.unique(number, return_inverse=True, return_counts=True)
+        held = np.bincount(place, items)
+        if held[(together > 1) & (held > enough)].sum() <= _MOST_SPOILED * items.sum():
+            break
+    begin = int(number[0]) >> _ZEROS << _ZEROS
+    return Stretches(width, begin * width, max(moments))
+
+
+def _periods(
+    moments: Mapping[int, ItemPatterns], stretches: Stretches, enough: int, zone: str | None
+) -> Iterator[Period]:
+    """Yield the periods; what is left over at the end belongs to the last one."""
     held: list[Period] = []
     items = 0
     waiting: Period | None = None
-    for moment, patterns in moments.items():
-        held.append(Period(moment, moment, patterns))
+    for stretch, group in groupby(moments.items(), lambda item: stretches.number(item[0])):
+        (moment, patterns), *others = group
+        patterns = sum((more for _, more in others), patterns)
+        held.append(Period(clock.moment_of_local(moment, zone), stretch, patterns))
         items += patterns.items_compared
         if items >= enough:
             if waiting is not None:
@@ -73,7 +128,7 @@ def _periods(moments: Mapping[int, ItemPatterns]) -> Iterator[Period]:
 
 
 def _joined(periods: Sequence[Period]) -> Period:
-    return Period(periods[0].first, periods[-1].last, sum_of_periods(periods))
+    return Period(periods[0].first, periods[0].stretch, sum_of_periods(periods))
 
 
 def sum_of_periods(periods: Sequence[Period]) -> ItemPatterns:

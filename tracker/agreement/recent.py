@@ -16,11 +16,12 @@ import numpy as np
 from tracker.agreement.coefficients import Study
 from tracker.agreement.levels import (
     CERTAIN,
+    Course,
     Curve,
     Period,
     Shift,
+    course_of_items,
     last_shift,
-    periods_of_items,
     sum_of_periods,
     two_sided,
 )
@@ -96,15 +97,14 @@ class Recent:
         }
 
 
-def recent_level(counted: Study, periods: Sequence[Period] | None = None) -> Recent | None:
+def recent_level(counted: Study, course: Course | None = None) -> Recent | None:
     """Return the last change of the level of agreement; None if there is none.
 
     A period's figure is alpha with the expected disagreement of all items, so that what is labeled
     does not move it. Two statements are needed, and two more if there is a change; one fewer if
-    the ``periods`` are known.
+    the ``course`` is known.
     """
-    if periods is None:
-        periods = periods_of_items(counted)
+    periods = (course or course_of_items(counted)).periods
     change = _last_change(counted, periods)
     if change is None:
         return None

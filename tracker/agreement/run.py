@@ -18,7 +18,7 @@ from tracker.agreement.coefficients import (
     study,
 )
 from tracker.agreement.groups_sql import count_patterns_by_cluster
-from tracker.agreement.levels import periods_of_items
+from tracker.agreement.levels import Course, course_of_items
 from tracker.agreement.query import (
     OF_ITEMS,
     Query,
@@ -244,8 +244,8 @@ def assess(
     assessment = assessment_of(
         question, counted.sample, counted.patterns, counted.names, figures, asked, rates
     )
-    periods = periods_of_items(counted) if recent else []
-    level = recent_level(counted, periods)
+    course = course_of_items(counted) if recent else Course()
+    level = recent_level(counted, course)
     return replace(
         assessment,
         gold=_pooled_gold(connection, counted.selection),
@@ -254,7 +254,7 @@ def assess(
         answers_of_models=_answers_of_models(connection, counted.selection, assessment),
         errors=asked.uncertainty.method,
         recent=level,
-        changes=level_changes(counted, periods, level),
+        changes=level_changes(counted, course, level),
         manifest=manifest_of(connection),
     )
 

@@ -99,6 +99,15 @@ def date_of_number(day: int) -> date:
     return _EPOCH.date() + timedelta(days=day)
 
 
+def moment_of_local(local: int, zone: str | None) -> int:
+    """Return the moment at which the clocks of a zone show a time, as microseconds since 1970.
+
+    Of an hour that they show twice it is the first one.
+    """
+    shown = (_EPOCH + local * _MICROSECOND).replace(tzinfo=zone_named(zone))
+    return (shown - _EPOCH) // _MICROSECOND
+
+
 @cache
 def zone_offsets(zone: str, until: int) -> tuple[tuple[int, int], ...]:
     """Return from when on which offset from UTC holds in a zone, in microseconds, newest first.

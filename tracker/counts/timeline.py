@@ -19,6 +19,7 @@ from sqlalchemy import (
     ColumnElement,
     CompoundSelect,
     Connection,
+    FromClause,
     FunctionElement,
     Integer,
     Select,
@@ -304,6 +305,41 @@ def count_active_days(
     return {who: (days, first, last) for who, days, first, last in rows}
 
 
+def _moment(selection: Selection, dated: FromClause) -> ColumnElement[int]:
+    """Return the moment of an answer as `count_patterns_by_moment` has it."""
+    local = local_moment(selection.question.project.timezone, dated.c.labeled_at)
+    return local - case((dated.c.timed == 1, local % DAY), else_=0)
+
+
+@dataclass(frozen=True)
+class Stretches:
+    """Equal stretches of time as the clocks of a project's zone show it, numbered from 0.
+
+    Attributes:
+        width: of each, in microseconds.
+        begin: of the first one, a multiple of the width; what is before it is in it.
+        end: a moment in the last one.
+    """
+
+    width: int
+    begin: int
+    end: int
+
+    @property
+    def bits(self) -> int:
+        """How many bits a number takes."""
+        return self.number(self.end).bit_length()
+
+    def number(self, moment: int) -> int:
+        """Return the stretch of a moment of `count_patterns_by_moment`."""
+        return max(moment - self.begin, 0) // self.width
+
+    def select_number(self, selection: Selection, dated: FromClause) -> ColumnElement[int]:
+        """Return the stretch of each of the answers of `select_dated_answers`."""
+        since = type_coerce(_moment(selection, dated), BigInteger) - self.begin
+        return sql_cast(case((since < 0, 0), else_=since // self.width), BigInteger)
+
+
 @dataclass(frozen=True)
 class Timeline:
     """The changes of each day.
@@ -486,13 +522,11 @@ def count_patterns_by_moment(
 ) -> dict[int, ItemPatterns]:
     """Return how many items with each pattern had their last answer when: by moment, ascending.
 
-    The moment of an answer is the begin of its day in the project's time zone; without a time of
-    its own, when its import was recorded.
+    The moment of an answer is the begin of its day; without a time of its own, when its import
+    was recorded. It is what the clocks of the project's time zone show, in microseconds.
     """
     dated = select_dated_answers(selection)
-    at = dated.c.labeled_at
-    of_day = local_moment(selection.question.project.timezone, at) % DAY
-    rows = select(dated, case((dated.c.timed == 1, at - of_day), else_=at).label("moment"))
+    rows = select(dated, _moment(selection, dated).label("moment"))
     code = make_pattern_code(connection, selection, of=rows.subquery("moments"))
     key = [code.items.c.moment, *code.key]
     statement = select(*key, func.count(), func.max(code.items.c.answers)).group_by(*key)

@@ -204,8 +204,8 @@ def _own_patterns(
     zone, since = selection.question.project.timezone, query.filter.since
     own: dict[int, ItemPatterns] = {}
     for moment, patterns in count_patterns_by_moment(connection, selection).items():
-        place = bisect_left(ends, clock.day_number(moment, zone))
-        if place < len(ends) and (since is None or moment >= since):
+        place = bisect_left(ends, moment // clock.DAY)
+        if place < len(ends) and (since is None or clock.moment_of_local(moment, zone) >= since):
             own[ends[place]] = own.get(ends[place], ItemPatterns()) + patterns
     return own
 

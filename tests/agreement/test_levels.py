@@ -1,0 +1,150 @@
+"""Stretches of time: they stay while answers are added, and cut a project where its answers lie."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from itertools import pairwise
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.agreement.test_recent import year
+from tests.counts.test_kept_counts import kept_rows_of
+from tests.lake.lakes import CATEGORIES, Row, write_parquet
+from tests.profiles import both
+from tracker.agreement.coefficients import study
+from tracker.agreement.levels import LEAST_ITEMS, Course, course_of_items, cut_course
+from tracker.agreement.query import Query
+from tracker.core import clock
+from tracker.core.clock import DAY
+from tracker.core.tallies import ItemPatterns
+from tracker.counts import kept_counts
+from tracker.lake import recorded
+from tracker.lake.connection import LakeConnection
+from tracker.ledger import Ledger
+from tracker.projects import touched
+
+BEGIN = 20_000 * DAY
+
+
+def course(items: Mapping[int, int]) -> Course:
+    """Of so many items at each moment, all answered alike by two."""
+    patterns = {at: ItemPatterns({(((1,), 2),): number}) for at, number in sorted(items.items())}
+    return cut_course(patterns, None)
+
+
+def days(*items: int) -> dict[int, int]:
+    return {BEGIN + day * DAY: number for day, number in enumerate(items)}
+
+
+@given(st.dictionaries(st.integers(BEGIN, BEGIN + 900 * DAY), st.integers(1, 300), min_size=1))
+def test_every_item_lies_in_a_period_that_begins_with_a_stretch(items: dict[int, int]) -> None:
+    cut = course(items)
+    numbers = [period.patterns.items_compared for period in cut.periods]
+    total = sum(items.values())
+    assert sum(numbers) == (total if numbers else 0)
+    assert len(numbers) <= 40
+    assert all(number >= LEAST_ITEMS for number in numbers)
+    begins = [period.stretch for period in cut.periods]
+    assert begins == sorted({*begins})
+    for moment in items:
+        assert cut.stretches.number(moment) < 1 << cut.stretches.bits
+        assert cut.stretches.number(moment) <= cut.stretches.number(max(items))
+
+
+def test_as_few_days_as_periods_stay_apart() -> None:
+    cut = course(days(*[30] * 30))
+    assert [period.first for period in cut.periods] == [*days(*[30] * 30)]
+
+
+def test_stretches_seldom_change_while_days_are_added() -> None:
+    """And there are periods enough to find a level among, however long the project is."""
+    seen = []
+    for number in range(60, 800):
+        cut = course(days(*(200 + 97 * day % 90 for day in range(number))))
+        seen.append((cut.stretches.width, cut.stretches.begin, cut.stretches.bits))
+        assert 20 <= len(cut.periods) <= 40
+    assert sum(one != next_one for one, next_one in pairwise(seen)) < 12
+
+
+def test_a_few_answers_of_years_ago_do_not_make_stretches_long() -> None:
+    old = {BEGIN - month * 60 * DAY: 3 for month in range(1, 80)}
+    assert len(course(old | days(*[100] * 300)).periods) >= 20
+
+
+@pytest.mark.parametrize("apart", [60_000_000, 2_000_000, 40_000])
+def test_imports_that_follow_each_other_quickly_stay_apart(apart: int) -> None:
+    moments = {BEGIN + 123_456 + number * apart: 50 for number in range(30)}
+    assert len(course(moments).periods) == 30
+
+
+def test_a_day_on_which_clocks_are_set_is_one_day(sqlite_ledger: Ledger) -> None:
+    zone = ZoneInfo("Europe/Berlin")
+    for day in (datetime(2024, 3, 31, tzinfo=zone), datetime(2024, 10, 27, tzinfo=zone)):
+        rows = [
+            (f"{day.month} {hour} {n}", who, "xy"[n % 2], day.replace(hour=hour).isoformat())
+            for hour in (1, 10) for n in range(30) for who in ("ada", "bo")
+        ]  # fmt: skip
+        columns = ["item", "annotator", "category", "labeled_at"]
+        sqlite_ledger.import_frame(pd.DataFrame(rows, columns=columns), "p")
+    sqlite_ledger.projects.set("p", timezone="Europe/Berlin")
+    with sqlite_ledger.asking("p") as (connection, question):
+        periods = course_of_items(study(connection, question, Query())).periods
+    assert [clock.iso(period.first) for period in periods] == [
+        "2024-03-30T23:00:00Z", "2024-10-26T22:00:00Z"
+    ]  # fmt: skip
+    assert [period.patterns.items_compared for period in periods] == [60, 60]
+
+
+# -- what was counted by stretches is not counted again --------------------------------------------
+
+
+@both
+def test_an_import_of_a_week_counts_no_week_before(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kept_counts, "LEAST_ITEMS", 1)
+    monkeypatch.setattr(touched, "_WORTH_IT", 0)
+    answers = year(lambda *_: 0.9, weeks=41, items=40)
+    week = answers["item"].str.split().str[0].astype(int)
+    ledger.import_frame(answers[week < 40], "p")
+    ledger.agreement("p")
+    before = kept_rows_of(ledger)
+    ledger.import_frame(answers[week == 40], "p")
+    ledger.agreement("p")
+    assert {*kept_rows_of(ledger)} == {*before}
+
+
+@both
+def test_a_file_of_a_week_is_counted_alone(
+    ledger: Ledger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(recorded, "PART", 1)
+    lake = tmp_path / "lake"
+    answers = year(lambda *_: 0.9, weeks=41, items=40)
+    for week, rows in answers.groupby(answers["item"].str.split().str[0].astype(int)):
+        labels = [
+            Row(item, who, category, day=week * 7)
+            for item, who, category, _ in rows.itertuples(index=False)
+        ]
+        write_parquet(lake / f"{week:02}.parquet", labels)
+    added = (lake / "40.parquet").rename(tmp_path / "40.parquet")
+    ledger.projects.create("q", labels_at=str(lake), categories=CATEGORIES)
+    ledger.agreement("q")
+    added.rename(lake / "40.parquet")
+    ledger.projects.read_labels("q")
+    counted: list[set[str]] = []
+    columns = LakeConnection.columns
+
+    def noting(self: LakeConnection, statement: object, files: object) -> object:
+        counted.append({Path(file.path).name for file in files})  # type: ignore[attr-defined]
+        return columns(self, statement, files)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(LakeConnection, "columns", noting)
+    ledger.agreement("q", measures=["krippendorff_alpha"])
+    assert set[str]().union(*counted) == {"40.parquet"}
