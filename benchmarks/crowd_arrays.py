@@ -26,6 +26,7 @@ from tracker.core.audit_tallies import (
     joint_answers_tally,
 )
 from tracker.core.tallies import AnnotatorTallies, Answer, Pattern
+from tracker.core.tally_columns import keyed_tallies_of
 
 BLOCKS = 20
 LEAST_SHARED = 20
@@ -116,17 +117,14 @@ class Answers:
         patterns = [tuple(((c,), n) for c, n in enumerate(row) if n) for row in rows.tolist()]
         return patterns, code.ravel()
 
-    def _blocks(self, patterns: list[Pattern], code: Ints) -> dict[int, Blocks] | None:
+    def _blocks(self, patterns: list[Pattern], code: Ints) -> Blocks | None:
         if self.block is None:
             return None
         counts: dict[int, Counter] = {}
         for (who, block, own, met), items in _counted(self.who, self.block, self.own, code):
-            counts.setdefault(who, Counter())[block, (own,), patterns[met], None] = items
+            counts.setdefault(who, Counter())[block, None, (own,), patterns[met]] = items
         began = {block: block * DAY for block in range(BLOCKS)}
-        return {
-            who: Blocks(table, {block: began[block] for block, *_ in table})
-            for who, table in counts.items()
-        }
+        return Blocks(keyed_tallies_of(counts), dict.fromkeys(counts, began))
 
     def _pairs(self, patterns: list[Pattern], code: Ints) -> SharedItems | None:
         one, other = self._shared()

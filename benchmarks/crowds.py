@@ -29,6 +29,7 @@ from tracker.core.audit_tallies import (
     joint_answers_tally,
 )
 from tracker.core.tallies import AnnotatorTallies, Answer, Pattern, make_pattern
+from tracker.core.tally_columns import keyed_tallies_of
 
 BLOCKS = 20
 LEAST_SHARED = 20
@@ -137,7 +138,7 @@ class Crowd:
             points={c: float(c) for c in range(self.categories)} if self.ordinal else None,
             gold=self._gold(met),
             repeats=self._repeats(met),
-            sequences=self._sequences(met),
+            sequences=keyed_tallies_of(self._sequences(met)),
             blocks=self._blocks(met),
             times=self._times(),
             skips=self._skips(),
@@ -186,19 +187,17 @@ class Crowd:
                 counts[who][(previous,), (own,), met[item][who]] += 1
         return counts
 
-    def _blocks(self, met: list[dict[int, Pattern]]) -> dict[int, Blocks]:
-        found = {}
+    def _blocks(self, met: list[dict[int, Pattern]]) -> Blocks:
+        counts: dict[int, Counter] = defaultdict(Counter)
+        began: dict[int, dict[int, int]] = defaultdict(dict)
         for who, order in self.order.items():
-            counts: Counter = Counter()
-            began: dict[int, int] = {}
             for place, item in enumerate(order):
                 block = place * BLOCKS // len(order)
                 truth = self.truths[item]
-                key = (block, (self.items[item][who],), met[item][who])
-                counts[*key, None if truth is None else (truth,)] += 1
-                began.setdefault(block, place * DAY // 10)
-            found[who] = Blocks(counts, began)
-        return found
+                known = None if truth is None else (truth,)
+                counts[who][block, known, (self.items[item][who],), met[item][who]] += 1
+                began[who].setdefault(block, place * DAY // 10)
+        return Blocks(keyed_tallies_of(counts), began)
 
     def _times(self) -> dict[int, AnswerTimes]:
         found = {}

@@ -35,7 +35,7 @@ from tracker.core.audit_tallies import (
     joint_answers_tally,
 )
 from tracker.core.tallies import AnnotatorTallies, Pattern, make_pattern
-from tracker.core.tally_columns import tally_columns_of
+from tracker.core.tally_columns import keyed_tallies_of, tally_columns_of
 
 BLOCKS = 20
 FILES = 5
@@ -99,12 +99,14 @@ class Record:
                 (who, ((self.items[item][who],), (later,), met[item][who]))
                 for (who, item), later in self.again.items()
             ),
-            sequences=_grouped(
-                (who, ((self.items[a][who],), (self.items[b][who],), met[b][who]))
-                for who, order in self.order.items()
-                for a, b in pairwise(order)
+            sequences=keyed_tallies_of(
+                _grouped(
+                    (who, ((self.items[a][who],), (self.items[b][who],), met[b][who]))
+                    for who, order in self.order.items()
+                    for a, b in pairwise(order)
+                )
             ),
-            blocks={who: self._blocks(who, met) for who in self.order},
+            blocks=self._blocks(met),
             times=self.times,
             skips=self.skips,
             pairs=self.pairs,
@@ -139,16 +141,16 @@ class Record:
             for who, own in held.items()
         )
 
-    def _blocks(self, who: int, met: list[dict[int, Pattern]]) -> Blocks:
-        counts: Counter = Counter()
-        began: dict[int, int] = {}
-        order = self.order[who]
-        for place, item in enumerate(order):
-            block, truth = _block(place, len(order)), self.truths[item]
-            known = None if truth is None else (truth,)
-            counts[block, (self.items[item][who],), met[item][who], known] += 1
-            began.setdefault(block, place * 60_000_000)
-        return Blocks(counts, began)
+    def _blocks(self, met: list[dict[int, Pattern]]) -> Blocks:
+        counts: dict[int, Counter] = defaultdict(Counter)
+        began: dict[int, dict[int, int]] = defaultdict(dict)
+        for who, order in self.order.items():
+            for place, item in enumerate(order):
+                block, truth = _block(place, len(order)), self.truths[item]
+                known = None if truth is None else (truth,)
+                counts[who][block, known, (self.items[item][who],), met[item][who]] += 1
+                began[who].setdefault(block, place * 60_000_000)
+        return Blocks(keyed_tallies_of(counts), began)
 
     def _files(self, met: list[dict[int, Pattern]]) -> FileTallies:
         rows = (

@@ -6,6 +6,7 @@ from tests.audit.crowds import Crowd, one, turk
 from tracker.audit.evidence import Evidence
 from tracker.audit.findings import audited_annotator_figures
 from tracker.core.audit_tallies import Blocks
+from tracker.core.tally_columns import keyed_tallies_of
 
 
 def test_figures_of_a_few_items():
@@ -41,20 +42,19 @@ def test_turk():
 def test_the_course_is_the_agreement_in_parts_with_answers_enough():
     """Of 60 shared items, all agree in the first 20, half in the next, none in the last."""
     both, apart, alone = ((0, 2),), ((0, 1), (1, 1)), ((0, 1),)
-    blocks = Blocks(
-        {
-            (0, 0, both, None): 20,
-            (0, 0, alone, None): 7,
-            (1, 0, both, None): 10,
-            (1, 0, apart, None): 10,
-            (2, 0, apart, None): 20,
-        },
-        {0: 100, 1: 200, 2: 300},
-    )
+    counts = {
+        (0, None, 0, both): 20,
+        (0, None, 0, alone): 7,
+        (1, None, 0, both): 10,
+        (1, None, 0, apart): 10,
+        (2, None, 0, apart): 20,
+    }
+    began = {1: {0: 100, 1: 200, 2: 300}}
     crowd = one({1: 0}, {1: 0}).tallies()
-    first = audited_annotator_figures(Evidence(crowd, blocks={1: blocks}))[1]
+    blocks = Blocks(keyed_tallies_of({1: counts}), began)
+    first = audited_annotator_figures(Evidence(crowd, blocks=blocks))[1]
     error = (10 * 0.5**2 + 10 * 0.5**2) / 19 / 20
     assert [part[:3] for part in first.course] == [(100, 20, 1.0), (200, 20, 0.5), (300, 20, 0.0)]
     assert first.course[1].standard_error == pytest.approx(error**0.5)
-    few = Blocks({**blocks.counts, (2, 0, apart, None): 19}, blocks.began)
-    assert not audited_annotator_figures(Evidence(crowd, blocks={1: few}))[1].course
+    few = Blocks(keyed_tallies_of({1: {**counts, (2, None, 0, apart): 19}}), began)
+    assert not audited_annotator_figures(Evidence(crowd, blocks=few))[1].course

@@ -77,7 +77,7 @@ def blocks(chosen: Selected, number: int) -> tuple[Counts, Any]:
             pattern = chosen.pattern(one.item)
             reference = one.annotator in chosen.plain.references
             truth = None if reference else true.get(one.item)
-            counts[one.annotator][block, one.own, pattern, truth] += 1
+            counts[one.annotator][block, truth, one.own, pattern] += 1
             began[one.annotator].setdefault(block, one.at)
     return counts, began
 
@@ -92,8 +92,8 @@ def check_evidence(chosen: Selected) -> None:
     for number in (1, 2, 3, 7):
         counts, began = blocks(chosen, number)
         found = count_timeline_blocks(*at, number)
-        assert {who: mine.counts for who, mine in found.items()} == counts
-        assert {who: mine.began for who, mine in found.items()} == began
+        assert found.tallies == counts
+        assert found.began == began
 
 
 @both
@@ -168,7 +168,8 @@ def test_fewer_answers_than_blocks(ledger: Ledger) -> None:
     times = {key: START + DAY * place for place, key in enumerate(rows)}
     with selected(ledger, rows, "one", times=times) as chosen:
         found = count_timeline_blocks(chosen.connection, chosen.selection, 5)
-        assert [mine.began for mine in found.values()] == [{0: START, 1: START + DAY}]
+        assert [*found.began.values()] == [{0: START, 1: START + DAY}]
+        assert found.numbers.tolist() == [2]
 
 
 def test_a_reference_asked_into_the_comparison_has_no_truth(ledger: Ledger) -> None:
@@ -189,7 +190,7 @@ def test_without_times_or_references_there_is_nothing(ledger: Ledger) -> None:
             gold_tallies(*at),
             repeat_tallies(*at),
             count_transitions(*at),
-            count_timeline_blocks(*at, 4),
+            count_timeline_blocks(*at, 4).tallies,
         ]
         assert not any(empty)
         assert not select_label_contents(*at).times

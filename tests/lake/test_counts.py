@@ -81,7 +81,9 @@ def test_figures_are_those_of_the_ledger(
             ledger.audit(project),
             ledger.by_pair(project),
             ledger.agreement(project, as_of="2026-01-20"),
+            ledger.history(project, "week"),
         ]
+        assert ledger.moments(project, 9) == ledger.moments("p", 9)
         payloads = [figure.to_dict() for figure in figures]
         assert ("manifest" in payloads[0]) == (project == "q")
         texts = [str(payload | {"manifest": None}) for payload in payloads]

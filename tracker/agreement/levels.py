@@ -37,6 +37,8 @@ _WIDTHS: Final = (
     1_000_000, 1_000,
 )  # fmt: skip
 """How long a stretch may be, in microseconds, the longest first."""
+_PARTS: Final = 3
+"""Stretches of a period, at least, so that it has hardly more items than are enough."""
 _MOST_SPOILED: Final = 0.1
 """The greatest share of the items that may lie in stretches which are too long."""
 _ZEROS: Final = 5
@@ -91,17 +93,17 @@ def cut_course(moments: Mapping[int, ItemPatterns], zone: str | None) -> Course:
 
 
 def _stretches(moments: Mapping[int, ItemPatterns], enough: int) -> Stretches:
-    """Return the longest stretches that hardly hold more than ``enough`` items of several moments.
+    """Return the longest stretches that are hardly ever longer than a part of a period.
 
-    They begin at a stretch whose number has zeros at the end: what is added before the first
-    moment seldom moves it.
+    One moment is never too long. They begin at a stretch whose number has zeros at the end: what
+    is added before the first moment seldom moves it.
     """
     items = np.array([patterns.items_compared for patterns in moments.values()])
     for width in _WIDTHS:
         number = np.array([moment // width for moment in moments])
         _, place, together = np.unique(number, return_inverse=True, return_counts=True)
         held = np.bincount(place, items)
-        if held[(together > 1) & (held > enough)].sum() <= _MOST_SPOILED * items.sum():
+        if held[(together > 1) & (_PARTS * held > enough)].sum() <= _MOST_SPOILED * items.sum():
             break
     begin = int(number[0]) >> _ZEROS << _ZEROS
     return Stretches(width, begin * width, max(moments))

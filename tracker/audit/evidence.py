@@ -22,13 +22,12 @@ from tracker.core.audit_tallies import (
     FileTallies,
     GoldTallies,
     RepeatTallies,
-    Sequences,
     SharedItems,
     SkipTallies,
 )
 from tracker.core.errors import InvalidOption, Refused
 from tracker.core.tallies import AnnotatorTallies, FloatArray, IntArray
-from tracker.core.tally_columns import TallyColumns, tally_columns_of
+from tracker.core.tally_columns import KeyedTallies, TallyColumns, tally_columns_of
 from tracker.measures.paired_comparisons import Row
 
 # -- How large an effect must be before it is called a finding, however sure the test is ----------
@@ -122,7 +121,7 @@ class Evidence:
         points: on an ordered scale, each category's place or number.
         gold: answers to items that have a truth.
         repeats: answers given again.
-        sequences: answers in the order given.
+        sequences: answers in the order given; a key is (answer before, own answer, pattern).
         blocks: answers by time.
         times: how long answers took.
         skips: answers left out, or empty.
@@ -140,8 +139,8 @@ class Evidence:
     points: Mapping[int, float] | None = None
     gold: GoldTallies | None = None
     repeats: RepeatTallies | None = None
-    sequences: Sequences | None = None
-    blocks: Mapping[int, Blocks] | None = None
+    sequences: KeyedTallies | None = None
+    blocks: Blocks | None = None
     times: Mapping[int, AnswerTimes] | None = None
     skips: SkipTallies | None = None
     pairs: SharedItems | None = None

@@ -33,7 +33,6 @@ from tracker.core.tallies import (
     FloatArray,
     Pattern,
     answers_in_pattern,
-    computed_once,
     share_of_same,
 )
 from tracker.core.tally_columns import TallyColumns, tally_columns_of
@@ -434,7 +433,7 @@ def audited_annotator_figures(evidence: Evidence) -> dict[int, AnnotatorFigures]
     kinds = evidence.shared_columns.distinct_answers
     points = evidence.points
     differences = point_differences(evidence.shared_columns, points) if points else {}
-    figures, share = {}, computed_once(_share_if_shared)
+    figures, courses = {}, {} if evidence.blocks is None else _courses(evidence.blocks)
     annotators, own = evidence.columns.annotators.tolist(), _own_shares(evidence.columns)
     for place, (annotator, (answers, shares)) in enumerate(zip(annotators, own, strict=True)):
         alignment = evidence.alignments.get(annotator)
@@ -449,45 +448,43 @@ def audited_annotator_figures(evidence: Evidence) -> dict[int, AnnotatorFigures]
             category_shares=shares,
             peer_shares=peers.get(annotator, {}),
             differs=_differing(majority[place], kinds),
-            course=_course((evidence.blocks or {}).get(annotator), share),
+            course=courses.get(annotator, []),
         )
     return figures
 
 
-def _share_if_shared(own: Answer, pattern: Pattern) -> float | None:
-    return share_of_same(own, pattern) if answers_in_pattern(pattern) > 1 else None
+def _courses(blocks: Blocks) -> dict[int, list[Part]]:
+    """Return the agreement with the others of each annotator's answers, in parts of their time."""
+    shares = np.array([
+        share_of_same(own, pattern) if answers_in_pattern(pattern) > 1 else np.nan
+        for _, _, own, pattern in blocks.tallies.every_key
+    ])  # fmt: skip
+    share = np.nan_to_num(shares)
+    powers = ((~np.isnan(shares)).astype(np.float64), share, share**2)
+    sums = np.stack([blocks.sums(power) for power in powers], axis=2)
+    return {
+        annotator: [*_course(own_sums[:number], blocks.began[annotator])]
+        for annotator, own_sums, number in zip(
+            blocks.tallies, sums, blocks.numbers.tolist(), strict=True
+        )
+    }
 
 
-def _course(
-    blocks: Blocks | None, share_of: Callable[[Answer, Pattern], float | None]
-) -> list[Part]:
-    """Return blocks of answers put together so that each part has answers enough."""
-    if blocks is None or not blocks.counts:
-        return []
-    shared = [
-        (block, items, share)
-        for (block, own, pattern, _), items in blocks.counts.items()
-        if (share := share_of(own, pattern)) is not None
-    ]
-    if not shared:
-        return []
-    block, items, share = np.array(shared).T
-    powers = (items, items * share, items * share**2)
-    sums = np.stack(
-        [np.bincount(block.astype(int), power, 1 + max(blocks.began)) for power in powers], axis=1
-    )
+def _course(sums: FloatArray, began: Mapping[int, int]) -> Iterator[Part]:
+    """Yield blocks of answers put together so that each part has answers enough.
+
+    ``sums`` are the items of each block, their shares of same answers, and these squared.
+    """
     number = min(_MOST_PARTS, int(sums[:, 0].sum()) // _FEWEST_IN_PART)
     if number < _FEWEST_PARTS:
-        return []
-    parts = []
+        return
     for places in np.array_split(np.arange(len(sums)), number):
         items, total, squares = sums[places].sum(axis=0).tolist()
         if items > 1:
             mean = total / items
             variance = max(squares - items * mean**2, 0.0) / (items - 1)
-            began = min(blocks.began[place] for place in places.tolist() if place in blocks.began)
-            parts.append(Part(began, round(items), mean, math.sqrt(variance / items)))
-    return parts
+            first = min(began[place] for place in places.tolist() if place in began)
+            yield Part(first, round(items), mean, math.sqrt(variance / items))
 
 
 def _differing(table: FloatArray, answers: Sequence[Answer]) -> list[tuple[Answer, Answer, int]]:

@@ -32,7 +32,8 @@ from sqlalchemy import cast as sql_cast
 from tracker.agreement.groups_sql import MOST_GROUPS
 from tracker.audit.counts_sql import is_drawn
 from tracker.core.tallies import ItemPatterns, Pattern
-from tracker.counts.annotator_patterns import Extra, Tallies, count_against_patterns
+from tracker.core.tally_columns import KeyedTallies
+from tracker.counts.annotator_patterns import Extra, count_against_patterns
 from tracker.counts.import_tallies import select_import_numbers
 from tracker.counts.kept_counts import kept_rows
 from tracker.counts.pattern_codes import make_pattern_code, widen_pattern_code
@@ -146,7 +147,7 @@ def slice_of_row(name: str, value: str, bounds: tuple[float, float] | None) -> S
 
 def count_tallies_by_slice(
     connection: Connection, selection: Selection, chosen: Sequence[Slice]
-) -> Tallies:
+) -> KeyedTallies:
     """Return the annotator tallies by the slices that an item lies in.
 
     The shape is ``{annotator: {(slices, own answer, pattern): items}}``; of ``slices`` each bit

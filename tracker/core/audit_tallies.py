@@ -23,7 +23,7 @@ from tracker.core.tallies import (
     is_minority,
     make_pattern,
 )
-from tracker.core.tally_columns import TallyColumns
+from tracker.core.tally_columns import KeyedTallies, TallyColumns
 
 GoldTallies: TypeAlias = Mapping[int, Mapping[tuple[Answer, Answer, Pattern], int]]
 """``{annotator: {(truth, own answer, pattern): items}}`` of the items that have a truth."""
@@ -31,25 +31,43 @@ GoldTallies: TypeAlias = Mapping[int, Mapping[tuple[Answer, Answer, Pattern], in
 RepeatTallies: TypeAlias = Mapping[int, Mapping[tuple[Answer, Answer, Pattern], int]]
 """``{annotator: {(earlier answer, later answer, pattern): times}}`` of items answered again."""
 
-Sequences: TypeAlias = Mapping[int, Mapping[tuple[Answer, Answer, Pattern], int]]
-"""``{annotator: {(previous answer, own answer, pattern): items}}``: each answer with the one that
-the annotator gave just before it, to another item; only if its time is later, not the same."""
-
 SkipTallies: TypeAlias = Mapping[int, Mapping[tuple[bool, int, int], int]]
 """``{annotator: {(skipped, annotators who skipped the item, annotators who saw it): items}}``."""
 
 
 @dataclass(frozen=True)
 class Blocks:
-    """One annotator's timed answers in order, cut into blocks of equal numbers.
+    """Each annotator's timed answers in order, cut into blocks of equal numbers.
 
     Attributes:
-        counts: ``{(block, own answer, pattern, truth or None): items}``; blocks count from 0.
-        began: when each block's first answer was given, in microseconds since 1970.
+        tallies: the keys are ``(block, truth or None, own answer, pattern)``; blocks count from 0.
+        began: when each block's first answer was given, in microseconds since 1970: of each
+            annotator, by block.
     """
 
-    counts: Mapping[tuple[int, Answer, Pattern, Answer | None], int]
-    began: Mapping[int, int]
+    tallies: KeyedTallies
+    began: Mapping[int, Mapping[int, int]]
+
+    @cached_property
+    def _block(self) -> IntArray:
+        """The block of each row."""
+        of_key = np.array([block for block, *_ in self.tallies.every_key], dtype=np.int64)
+        return of_key[self.tallies.key]
+
+    @cached_property
+    def numbers(self) -> IntArray:
+        """How many blocks each annotator has, shape (annotators,)."""
+        numbers = np.zeros(len(self.tallies), dtype=np.int64)
+        np.maximum.at(numbers, self.tallies.owner, self._block + 1)
+        return numbers
+
+    def sums(self, values: FloatArray) -> FloatArray:
+        """Return the sum over items of a value of each key, shape (annotators, blocks)."""
+        shape = len(self.tallies), int(self.numbers.max(initial=0))
+        cell = self.tallies.owner * shape[1] + self._block
+        weights = self.tallies.number * values[self.tallies.key]
+        sums = np.bincount(cell, weights, shape[0] * shape[1]).astype(np.float64)
+        return sums.reshape(shape)
 
 
 class ImportedFile(NamedTuple):

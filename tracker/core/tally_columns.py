@@ -1,4 +1,4 @@
-"""The annotator tallies as columns: one row per annotator, own answer and pattern."""
+"""Tallies of annotators as columns: one row per annotator and what was counted."""
 
 from __future__ import annotations
 
@@ -22,11 +22,90 @@ from tracker.core.tallies import (
 )
 
 
-@dataclass(frozen=True, eq=False)
-class TallyColumns(Mapping[int, Mapping[tuple[Answer, Pattern], int]]):
-    """The counts of `AnnotatorTallies`, one row per annotator, own answer and pattern.
+class _OwnedRows(Mapping[int, Mapping[Any, int]]):
+    """Rows of annotators, as a mapping that makes an annotator's counts when they are asked for."""
 
-    As a mapping it makes an annotator's counts when they are asked for.
+    annotators: IntArray
+    owner: IntArray
+    number: IntArray
+
+    def total(self, values: NDArray[Any] | float) -> FloatArray:
+        """Return the sum over each annotator's items of a value per row; shape (annotators,)."""
+        weights = (self.number * values).astype(np.float64)
+        return np.bincount(self.owner, weights, len(self.annotators)).astype(np.float64)
+
+    def rows_of(self, place: int) -> slice:
+        """Return the rows of one annotator, by the place in ``annotators``."""
+        first, after = np.searchsorted(self.owner, [place, place + 1]).tolist()
+        return slice(first, after)
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self._place)
+
+    def __len__(self) -> int:
+        return len(self.annotators)
+
+    @cached_property
+    def _place(self) -> dict[int, int]:
+        return {annotator: place for place, annotator in enumerate(self.annotators.tolist())}
+
+
+@dataclass(frozen=True, eq=False)
+class KeyedTallies(_OwnedRows):
+    """On how many items each annotator met each key: one row per annotator and key.
+
+    There are few keys: what depends on nothing else is computed once for each.
+
+    Attributes:
+        annotators: the ids, ascending; ``owner`` is a place in it.
+        every_key: the distinct keys; ``key`` is a place in it.
+        owner: shape (rows,), ascending; the following have the same shape.
+        key: which key.
+        number: how many items the row stands for.
+    """
+
+    annotators: IntArray
+    every_key: Sequence[Any]
+    owner: IntArray
+    key: IntArray
+    number: IntArray
+
+    def __getitem__(self, annotator: int) -> dict[Any, int]:
+        own_rows = self.rows_of(self._place[annotator])
+        keys = (self.every_key[key] for key in self.key[own_rows].tolist())
+        return dict(zip(keys, self.number[own_rows].tolist(), strict=True))
+
+
+def keyed_tallies_of(counts: Mapping[int, Mapping[Any, int]]) -> KeyedTallies:
+    """Return nested counts as columns."""
+    keys = [key for own_counts in counts.values() for key in own_counts]
+    number = [items for own_counts in counts.values() for items in own_counts.values()]
+    who = np.repeat(np.array([*counts], dtype=np.int64), [*map(len, counts.values())])
+    return keyed_columns(who, keys, np.arange(len(keys)), np.array(number, dtype=np.int64))
+
+
+def keyed_columns(
+    annotator: IntArray, keys: Sequence[Any], key: IntArray, number: IntArray
+) -> KeyedTallies:
+    """Return rows of an annotator's id, the place of a key, and items as tallies.
+
+    An annotator's rows stay in their order. If some ``keys`` are equal, their rows are added up.
+    """
+    annotators, owner = np.unique(annotator, return_inverse=True)
+    places: dict[Any, int] = {}
+    place = [places.setdefault(key, len(places)) for key in keys]
+    if len(places) < len(keys):
+        key = np.array(place, dtype=np.int64)[key]
+        cells, row = np.unique(owner * len(places) + key, return_inverse=True)
+        number = np.bincount(row, number, len(cells)).astype(np.int64)
+        owner, key = np.divmod(cells, len(places))
+    order = np.argsort(owner, kind="stable")
+    return KeyedTallies(annotators, [*places], owner[order], key[order], number[order])
+
+
+@dataclass(frozen=True, eq=False)
+class TallyColumns(_OwnedRows):
+    """The counts of `AnnotatorTallies`, one row per annotator, own answer and pattern.
 
     Attributes:
         annotators: the ids; ``owner`` is a place in it.
@@ -96,16 +175,6 @@ class TallyColumns(Mapping[int, Mapping[tuple[Answer, Pattern], int]]):
         """The answers in any pattern, ascending."""
         return tuple(sorted({answer for pattern in self.patterns for answer, _ in pattern}))
 
-    def total(self, values: NDArray[Any] | float) -> FloatArray:
-        """Return the sum over each annotator's items of a value per row; shape (annotators,)."""
-        weights = (self.number * values).astype(np.float64)
-        return np.bincount(self.owner, weights, len(self.annotators)).astype(np.float64)
-
-    def rows_of(self, place: int) -> slice:
-        """Return the rows of one annotator, by the place in ``annotators``."""
-        first, after = np.searchsorted(self.owner, [place, place + 1]).tolist()
-        return slice(first, after)
-
     def __getitem__(self, annotator: int) -> dict[tuple[Answer, Pattern], int]:
         own_rows = self.rows_of(self._place[annotator])
         rows = (column[own_rows].tolist() for column in (self.own, self.pattern, self.number))
@@ -113,16 +182,6 @@ class TallyColumns(Mapping[int, Mapping[tuple[Answer, Pattern], int]]):
             (self.answers[own], self.patterns[pattern]): number
             for own, pattern, number in zip(*rows, strict=True)
         }
-
-    def __iter__(self) -> Iterator[int]:
-        return iter(self._place)
-
-    def __len__(self) -> int:
-        return len(self.annotators)
-
-    @cached_property
-    def _place(self) -> dict[int, int]:
-        return {annotator: place for place, annotator in enumerate(self.annotators.tolist())}
 
 
 def tally_columns_of(tallies: AnnotatorTallies) -> TallyColumns:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
+import numpy as np
 from sqlalchemy import (
     ColumnElement,
     Connection,
@@ -23,8 +24,9 @@ from sqlalchemy import (
 )
 
 from tracker.core.audit_tallies import GoldTallies
-from tracker.core.tallies import Answer, JointPattern
-from tracker.counts.kept_counts import counted_rows, kept_rows, kept_set
+from tracker.core.tallies import Answer, IntArray, JointPattern
+from tracker.core.tally_columns import KeyedTallies, keyed_columns
+from tracker.counts.kept_counts import counted_columns, counted_rows, kept_rows, kept_set
 from tracker.counts.pattern_codes import (
     AS_COLUMNS,
     Code,
@@ -41,6 +43,7 @@ from tracker.counts.selection import (
     stream_rows,
     where_counted,
 )
+from tracker.engines.engine import Columns
 from tracker.projects.kept import kept_with_answers
 from tracker.storage.schema import Alias, Annotator
 
@@ -129,10 +132,6 @@ def _read_joint_pattern(text: str) -> JointPattern:
     return tuple(sorted((int(who), read_selected_answer(answer)) for who, answer in given))
 
 
-Tallies: TypeAlias = dict[int, dict[Any, int]]
-"""``{annotator: {(*further columns, own answer, pattern): items}}``."""
-
-
 class Extra(NamedTuple):
     """How to read a further column of the answers, and how many bits it takes.
 
@@ -159,8 +158,10 @@ def count_against_patterns(
     every: bool = False,
     further: int = 0,
     by_item: bool = True,
-) -> Tallies:
+) -> KeyedTallies:
     """Return on how many items each annotator's answer met a pattern, by further columns.
+
+    A key is ``(*further columns, own answer, pattern)``.
 
     Args:
         connection: to the database.
@@ -176,18 +177,12 @@ def count_against_patterns(
     extra = extra or {}
     code = make_pattern_code(connection, selection, excluded, answers if every else None)
     key, split = _grouping(code, code.items if every else answers, extra, further)
-    counts: Tallies = {}
-    most = 0
     statement = _grouped(code, key, answers, extra, every)
     keys = len(key) if by_item else None
-    rows = counted_rows(connection, statement, selection.question, keys, most=True)
-    for *group, items, number in rows:
-        most = max(most, number)
-        if code.holds(number):
-            annotator, met = split(group)
-            own_counts = counts.setdefault(annotator, {})
-            own_counts[met] = own_counts.get(met, 0) + items
-    wider = widen_pattern_code(selection, code, most)
+    *group, items, most = counted_columns(
+        connection, statement, selection.question, keys, most=True
+    )
+    wider = widen_pattern_code(selection, code, int(np.max(most, initial=0)))
     if wider is not None:
         return count_against_patterns(
             connection,
@@ -199,7 +194,8 @@ def count_against_patterns(
             further=further,
             by_item=by_item,
         )
-    return counts
+    annotator, met, place = split(group)
+    return keyed_columns(annotator, met, place, np.asarray(items, dtype=np.int64))
 
 
 def _grouped(
@@ -224,8 +220,11 @@ def _grouped(
 
 def _grouping(
     code: Code, answers: Subquery, extra: Mapping[str, Extra], further: int
-) -> tuple[list[Label[Any]], Callable[[list[Any]], tuple[int, tuple[Any, ...]]]]:
-    """Return what to group tallies by, and a reader of a group's annotator and key."""
+) -> tuple[list[Label[Any]], Callable[[Columns], tuple[IntArray, list[Any], IntArray]]]:
+    """Return what to group tallies by, and a reader of the columns of groups.
+
+    It gives each group's annotator, the keys, and the place of each group's key among them.
+    """
     packing = AS_COLUMNS
     if code.bits is not None:
         of_code, of_annotator, of_category = code.bits
@@ -239,17 +238,28 @@ def _grouping(
     decode, read = cache(code.decode), cache(read_selected_answer)
     reads = [how.read for how in extra.values()]
 
-    @cache
     def key_of(key: tuple[Any, ...]) -> tuple[Any, ...]:
         *rest, own = packing.but_last.unpack(key)
         values = (how(value) for how, value in zip(reads, rest, strict=False))
         return (*values, read(own), decode(tuple(rest[len(reads) :])))
 
-    def split(group: list[Any]) -> tuple[int, tuple[Any, ...]]:
+    def split(group: Columns) -> tuple[IntArray, list[Any], IntArray]:
         key, annotator = packing.split_last(group)
-        return annotator, key_of(key)
+        met, place = _distinct(key)
+        return np.asarray(annotator, dtype=np.int64), [*map(key_of, met)], place
 
     return packing.key(columns), split
+
+
+def _distinct(columns: Sequence[IntArray | list[Any]]) -> tuple[list[tuple[Any, ...]], IntArray]:
+    """Return the distinct rows of columns, and the place of each row among them."""
+    if len(columns) == 1:
+        values, place = np.unique(np.asarray(columns[0]), return_inverse=True)
+        return [(value,) for value in values.tolist()], place
+    places: dict[tuple[Any, ...], int] = {}
+    rows = zip(*(c if isinstance(c, list) else c.tolist() for c in columns), strict=True)
+    place = np.array([places.setdefault(row, len(places)) for row in rows], dtype=np.int64)
+    return [*places], place
 
 
 # -- Answers compared with the truth: the truth of each item, and the answers to it ---------------

@@ -125,12 +125,40 @@ def counted_rows(
     The others are counts or sums; with ``most`` the last is a greatest value, and may be greater.
     Rows of no number of ``keys`` do not add up over items.
     """
+    _, columns, rest = _counted(connection, statement, question, keys, most)
+    yield from rest if columns is None else _rows(columns)
+
+
+def counted_columns(
+    connection: Connection,
+    statement: Select[Any],
+    question: QuestionInfo,
+    keys: int | None,
+    *,
+    most: bool = False,
+) -> Columns:
+    """Return the columns of the same rows, in the order of the first ones."""
+    counting, columns, rest = _counted(connection, statement, question, keys, most)
+    if columns is not None:
+        return columns
+    parts = iter(lambda: [*islice(rest, _MOST_ROWS)], [])
+    return counting.added_up([_joined(column) for column in zip(*map(_turned, parts), strict=True)])
+
+
+def _counted(
+    connection: Connection,
+    statement: Select[Any],
+    question: QuestionInfo,
+    keys: int | None,
+    most: bool,
+) -> tuple[_Counting, Columns | None, Iterator[tuple[Any, ...]]]:
+    """Return the columns or, if they are too many to be kept, the rows."""
     rest: list[Iterator[tuple[Any, ...]]] = []
     counting = _Counting(statement, lambda held: _columns_of(held, statement, rest), keys, most)
     columns = _kept_columns(connection, question, counting)
     if columns is None and not rest:
         columns = counting.columns(connection)
-    yield from rest[0] if columns is None else _rows(columns)
+    return counting, columns, chain.from_iterable(rest)
 
 
 def counted_pairs(
@@ -185,8 +213,12 @@ def _columns_of(
     if len(rows) == _MOST_ROWS:
         rest.append(chain(first, stream))
         return None
-    width = len(statement.selected_columns)
-    return [_column([row[n] for row in rows]) for n in range(width)]
+    return _turned(rows) if rows else [_column([]) for _ in statement.selected_columns]
+
+
+def _turned(rows: Sequence[tuple[Any, ...]]) -> Columns:
+    """Return the columns of rows."""
+    return [_column([row[n] for row in rows]) for n in range(len(rows[0]))]
 
 
 def _column(cells: list[Any]) -> IntArray | list[Any]:

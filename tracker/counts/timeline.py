@@ -35,9 +35,10 @@ from sqlalchemy import (
 from sqlalchemy import cast as sql_cast
 
 from tracker.core import clock
-from tracker.core.audit_tallies import Blocks, Sequences
+from tracker.core.audit_tallies import Blocks
 from tracker.core.clock import DAY
 from tracker.core.tallies import Answer, ItemPatterns, Pattern, make_pattern
+from tracker.core.tally_columns import KeyedTallies
 from tracker.counts.annotator_patterns import (
     ANSWER,
     NOBODY,
@@ -259,11 +260,12 @@ def _in_order(function: FunctionElement[Any], dated: Subquery) -> ColumnElement[
     )
 
 
-def count_transitions(connection: Connection, selection: Selection) -> Sequences:
+def count_transitions(connection: Connection, selection: Selection) -> KeyedTallies:
     """Return on how many items an answer came after another and met a pattern of the item.
 
-    The answer before is the annotator's last timed answer to another item, if its time is
-    earlier: the order of answers of the same time is unknown.
+    A key is ``(answer before, own answer, pattern)``. The answer before is the annotator's last
+    timed answer to another item, if its time is earlier: the order of answers of the same time is
+    unknown.
     """
     dated = select_dated_answers(selection)
     columns = (dated.c.item_id, dated.c.annotator_id, dated.c.answer)
@@ -481,10 +483,8 @@ def _annotators(connection: Connection, events: Subquery, lasting: bool) -> dict
     return arrivals
 
 
-def count_timeline_blocks(
-    connection: Connection, selection: Selection, number: int
-) -> dict[int, Blocks]:
-    """Return each annotator's timed answers in order, cut into a number of blocks: by annotator id.
+def count_timeline_blocks(connection: Connection, selection: Selection, number: int) -> Blocks:
+    """Return each annotator's timed answers in order, cut into a number of blocks.
 
     Blocks have equally many answers; if they do not divide, the first ones have one more.
     An annotator with fewer answers than blocks has as many blocks as answers. A truth is that
@@ -506,14 +506,7 @@ def count_timeline_blocks(
     tallies = count_against_patterns(
         connection, selection, rows, nobody, extra, every=True, by_item=False
     )
-    blocks = {}
-    for annotator, starts in began.items():
-        counts = {
-            (block, own, pattern, truth): items
-            for (block, truth, own, pattern), items in tallies.get(annotator, {}).items()
-        }
-        blocks[annotator] = Blocks(counts, starts)
-    return blocks
+    return Blocks(tallies, began)
 
 
 @kept_with_answers

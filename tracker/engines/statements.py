@@ -58,6 +58,13 @@ def read_columns(columns: Sequence[Any]) -> Columns:
 class _Compiler(PGCompiler):
     """Statements in the words of Postgres, but for a few."""
 
+    def visit_floordiv_binary(
+        self, binary: Any, operator: Any, *arguments: Any, **options: Any
+    ) -> str:
+        """Divide whole numbers: other databases make a fraction of it."""
+        left, right = (self.process(side, **options) for side in (binary.left, binary.right))
+        return f"CAST(FLOOR({left} / {right}) AS BIGINT)"
+
     def visit_unary(self, unary: Any, *arguments: Any, **options: Any) -> str:
         """Leave out the search for a lower pass if every answer is on the first.
 

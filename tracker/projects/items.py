@@ -440,7 +440,12 @@ def _texts(project: ProjectInfo) -> Subquery:
 
 
 def count_same_text(connection: Connection, project: ProjectInfo) -> SameText:
-    """Return how many texts of a project have several keys; surrounding blanks do not count."""
+    """Return how many texts of a project have several keys; surrounding blanks do not count.
+
+    Items whose labels lie in files have no texts.
+    """
+    if project.labels_at is not None:
+        return SameText(0, 0)
     texts = _texts(project)
     of_text = select(func.count(texts.c.id).label("number")).group_by(texts.c.text)
     several = of_text.having(func.count() > 1).subquery("several")

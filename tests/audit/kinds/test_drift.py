@@ -10,6 +10,7 @@ from tracker.audit.findings import Evidence
 from tracker.audit.kinds.drift import DRIFT, MINIMUM_IN_TIME
 from tracker.core.audit_tallies import Blocks
 from tracker.core.tallies import AnnotatorTallies, make_pattern
+from tracker.core.tally_columns import keyed_tallies_of
 
 DAY = 86_400_000_000
 START = 1_700_000_000_000_000
@@ -24,12 +25,13 @@ def blocks(*rows):
     counts = Counter()
     for block, row in enumerate(rows):
         for (own, pattern, *truth), items in row.items():
-            counts[block, own, pattern, truth[0] if truth else None] += items
-    return Blocks(counts, {block: START + block * DAY for block in range(len(rows))})
+            counts[block, truth[0] if truth else None, own, pattern] += items
+    began = {block: START + block * DAY for block in range(len(rows))}
+    return Blocks(keyed_tallies_of({7: counts}), {7: began})
 
 
 def only(found):
-    [finding] = DRIFT.find(Evidence(AnnotatorTallies(), blocks={7: found}))
+    [finding] = DRIFT.find(Evidence(AnnotatorTallies(), blocks=found))
     return finding
 
 
@@ -97,5 +99,5 @@ def test_few_answers_have_no_test():
 
 @pytest.mark.parametrize("rows", [(), ({SPLIT: 9}, {SPLIT: 9}), ({AGREED: 9}, {AGREED: 9})])
 def test_nothing_that_varies_has_no_finding(rows):
-    assert [*DRIFT.find(Evidence(AnnotatorTallies(), blocks={7: blocks(*rows)}))] == []
+    assert [*DRIFT.find(Evidence(AnnotatorTallies(), blocks=blocks(*rows)))] == []
     assert [*DRIFT.find(Evidence(AnnotatorTallies()))] == []

@@ -14,6 +14,7 @@ from tests.audit.records import Asked, Person, recorded
 from tracker.audit.findings import Evidence
 from tracker.audit.kinds.straight_lining import MINIMUM_IN_ORDER, STRAIGHT_LINING
 from tracker.core.tallies import AnnotatorTallies, make_pattern
+from tracker.core.tally_columns import keyed_tallies_of
 
 
 def found_in(record, who=3):
@@ -34,6 +35,12 @@ def in_order(record, who, key):
     """The record with one annotator's answers in another order."""
     record.order[who].sort(key=key)
     return record
+
+
+def of_sequences(counts):
+    """What is found of one annotator's answers with the one before."""
+    evidence = Evidence(AnnotatorTallies(), sequences=keyed_tallies_of({1: counts}))
+    return [*STRAIGHT_LINING.find(evidence)]
 
 
 def test_runs_are_found():
@@ -76,7 +83,7 @@ def test_agreeing_with_the_others_is_no_straight_lining():
     for _ in range(60):
         own = (random.randrange(2),)
         counts[own, own, make_pattern([own, own, (2,), (3,)])] += 1
-    [found] = STRAIGHT_LINING.find(Evidence(AnnotatorTallies(), sequences={1: counts}))
+    [found] = of_sequences(counts)
     assert found.effect.value > 0.2
     assert found.p_value < 1e-3
     assert not found.notable
@@ -107,11 +114,11 @@ def test_few_answers_have_no_test():
     pattern = make_pattern([(0,), (0,), (1,)])
     for number, tested in ((MINIMUM_IN_ORDER - 1, False), (MINIMUM_IN_ORDER, True)):
         counts = {((0,), (0,), pattern): number - 1, ((1,), (0,), pattern): 1}
-        [found] = STRAIGHT_LINING.find(Evidence(AnnotatorTallies(), sequences={1: counts}))
+        [found] = of_sequences(counts)
         assert (found.p_value is not None) == tested
 
 
 def test_items_on_which_all_agree_are_not_looked_at():
     counts = {((0,), (0,), (((0,), 4),)): 50}
-    assert [*STRAIGHT_LINING.find(Evidence(AnnotatorTallies(), sequences={1: counts}))] == []
+    assert of_sequences(counts) == []
     assert [*STRAIGHT_LINING.find(Evidence(AnnotatorTallies()))] == []

@@ -7,7 +7,7 @@ items is no drift. Whichever of the two has more answers that can tell is tested
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -41,7 +41,7 @@ MEDIUM_FALL, HIGH_FALL = 0.25, 0.4
 
 @dataclass(frozen=True)
 class _Course:
-    """A figure by block: answers, their sum and that of squares; shape (blocks,) each."""
+    """A figure by block: answers, their sum and that of squares; shape (…, blocks) each."""
 
     what: str
     answers: FloatArray
@@ -53,37 +53,37 @@ class _Course:
     def informative(self) -> int:
         return int(self.answers.sum())
 
+    def of(self, place: int, number: int) -> _Course:
+        """Return that of one annotator, who has so many blocks."""
+        sums = (self.answers, self.total, self.squares, self.expected)
+        return _Course(self.what, *(table[place, :number] for table in sums))
+
 
 def run_test(evidence: Evidence) -> Iterator[TestResult]:
     """Yield a test result for each annotator whose answers have times."""
-    chances = _chances(evidence)
-
-    def level(own: Answer, pattern: Pattern) -> tuple[float, float] | None:
-        expected, varies = chances.get(pattern, (0.0, False))
-        if not varies:
-            return None
-        size, share = answers_in_pattern(pattern), share_of_same(own, pattern)
-        # Above the others' agreement with each other: own answer out, n / (n - 2) times more.
-        return share, (share - expected) * size / (size - 2)
-
-    levels = computed_once(level)
-    for annotator, blocks in (evidence.blocks or {}).items():
-        if not blocks.counts:
-            continue
-        agreement, accuracy = _courses(blocks, levels)
-        course = accuracy if accuracy.informative > agreement.informative else agreement
+    blocks = evidence.blocks
+    if blocks is None:
+        return
+    agreement, accuracy = _courses(blocks)
+    answers = blocks.tallies.total(1).astype(np.int64).tolist()
+    numbers = blocks.numbers.tolist()
+    for place, annotator in enumerate(blocks.tallies):
+        course = max(
+            (courses.of(place, numbers[place]) for courses in (agreement, accuracy)),
+            key=lambda course: course.informative,
+        )
         fall = cochran_armitage_fall(course.answers, course.total, course.squares)
         if fall is not None:
-            yield _result(annotator, course, fall, blocks, evidence.floor(FALL))
+            began = min(at for block, at in blocks.began[annotator].items() if block >= fall.block)
+            yield _result(annotator, course, fall, answers[place], began, evidence.floor(FALL))
 
 
 def _result(
-    annotator: int, course: _Course, fall: Fall, blocks: Blocks, floor: float
+    annotator: int, course: _Course, fall: Fall, answers: int, began: int, floor: float
 ) -> TestResult:
     size = fall.before - fall.after
     late = course.answers[fall.block :]
     level = float(course.expected[fall.block :].sum() / late.sum())
-    began = min(moment for block, moment in blocks.began.items() if block >= fall.block)
     tested = course.informative >= MINIMUM_IN_TIME
     return TestResult(
         kind=NAME,
@@ -92,7 +92,7 @@ def _result(
         observed=fall.after + level,
         expected=fall.before + level,
         peers=None,
-        n=sum(blocks.counts.values()),
+        n=answers,
         informative=course.informative,
         effect=Effect("difference", -size),
         p_value=fall.p_value if tested else None,
@@ -108,48 +108,45 @@ def _result(
     )
 
 
-def _chances(evidence: Evidence) -> dict[Pattern, tuple[float, bool]]:
-    """By pattern: the expected agreement of one of its answers, and whether it can vary."""
-    patterns = list(
-        dict.fromkeys(
-            pattern
-            for blocks in (evidence.blocks or {}).values()
-            for _, _, pattern, _ in blocks.counts
-            if answers_in_pattern(pattern) > 1
-        )
-    )
-    draws = peer_agreement_draws(patterns)
-    varies = (draws.variance > 0).tolist() if patterns else []
-    mean = draws.mean.tolist() if patterns else []
-    return {p: (m, bool(v)) for p, m, v in zip(patterns, mean, varies, strict=True)}
+def _courses(blocks: Blocks) -> tuple[_Course, _Course]:
+    """Return the courses of agreement with the others and of accuracy on gold."""
+    keys = blocks.tallies.every_key
+    chances = _chances([*dict.fromkeys(pattern for *_, pattern in keys)])
 
+    def level(own: Answer, pattern: Pattern) -> tuple[float, float, bool]:
+        """Return the answer's level, what is expected, and whether it can vary."""
+        expected, varies = chances.get(pattern, (0.0, False))
+        if not varies:
+            return 0.0, 0.0, False
+        size, share = answers_in_pattern(pattern), share_of_same(own, pattern)
+        # Above the others' agreement with each other: own answer out, n / (n - 2) times more.
+        above = (share - expected) * size / (size - 2)
+        return above, share - above, True
 
-def _courses(
-    blocks: Blocks, level: Callable[[Answer, Pattern], tuple[float, float] | None]
-) -> tuple[_Course, _Course]:
-    """Return the course of agreement, from its ``level`` with and above the others, and of gold."""
-    agreement: list[tuple[float, ...]] = []
-    accuracy: list[tuple[float, ...]] = []
-    for (block, own, pattern, truth), items in blocks.counts.items():
-        if truth is not None:
-            right = float(own == truth)
-            accuracy.append((block, items, right, 0.0))
-        if (shares := level(own, pattern)) is not None:
-            share, above = shares
-            agreement.append((block, items, above, share - above))
-    number = 1 + max(block for block, *_ in blocks.counts)
+    levels = computed_once(level)
+    agreement = [levels(own, pattern) for _, _, own, pattern in keys]
+    accuracy = [(own == truth, 0.0, truth is not None) for _, truth, own, _ in keys]
     return (
-        _course("agreement on contested items", agreement, number),
-        _course("accuracy on gold", accuracy, number),
+        _course("agreement on contested items", blocks, agreement),
+        _course("accuracy on gold", blocks, accuracy),
     )
 
 
-def _course(what: str, rows: Sequence[tuple[float, ...]], number: int) -> _Course:
-    """Return the sums by block of rows of a block, its items, their level and what is expected."""
-    block, items, level, expected = np.array(rows, dtype=np.float64).reshape(-1, 4).T
-    sums = (items, items * level, items * level**2, items * expected)
-    place = block.astype(np.int64)
-    return _Course(what, *(np.bincount(place, part, number).astype(np.float64) for part in sums))
+def _chances(patterns: Sequence[Pattern]) -> dict[Pattern, tuple[float, bool]]:
+    """By pattern: the expected agreement of one of its answers, and whether it can vary."""
+    shared = [pattern for pattern in patterns if answers_in_pattern(pattern) > 1]
+    if not shared:
+        return {}
+    draws = peer_agreement_draws(shared)
+    varies = (draws.variance > 0).tolist()
+    return {p: (m, v) for p, m, v in zip(shared, draws.mean.tolist(), varies, strict=True)}
+
+
+def _course(what: str, blocks: Blocks, rows: Sequence[tuple[float, float, bool]]) -> _Course:
+    """Return the sums by annotator and block of a level of each key, if it can vary."""
+    level, expected, counts = np.array(rows, dtype=np.float64).reshape(-1, 3).T
+    parts = (counts, counts * level, counts * level**2, counts * expected)
+    return _Course(what, *map(blocks.sums, parts))
 
 
 def drift_falls_since(findings: Iterable[TestResult]) -> dict[int, int]:

@@ -59,14 +59,14 @@ def run_test(evidence: Evidence) -> Iterator[TestResult]:
         own = parts[annotator]
         if len(own) < 2:
             continue
-        gaps = [(_elsewhere(part, own) - part.alignment.observed, part) for part in own]
-        gaps.sort(key=lambda gap: -gap[0])
-        odd = [part for gap, part in gaps if gap >= evidence.floor(GAP)]
+        elsewhere = _elsewhere([part.alignment for part in own])
+        compared = sorted(zip(own, elsewhere, strict=True), key=lambda pair: -_gap(*pair))
+        odd = [pair for pair in compared if _gap(*pair) >= evidence.floor(GAP)]
         # Answers that are worse in many files are no slip of one.
         looked_at = 0 < len(odd) <= max(1, len(own) // 3)
         findings = [
-            _result(evidence, tallies, part, own, looked_at=looked_at)
-            for part in (odd if looked_at else [gaps[0][1]])
+            _result(evidence, tallies, part, own, expected, looked_at=looked_at)
+            for part, expected in (odd if looked_at else compared[:1])
         ]
         yield min(findings, key=lambda finding: 1.0 if finding.p_value is None else finding.p_value)
 
@@ -82,10 +82,14 @@ def _parts(tallies: FileTallies) -> dict[int, list[_Part]]:
     return parts
 
 
-def _elsewhere(part: _Part, own: Sequence[_Part]) -> float:
-    """Return the mean agreement with the others in the annotator's other files."""
-    rest = [other.alignment for other in own if other is not part]
-    return sum(file.observed * file.n for file in rest) / sum(file.n for file in rest)
+def _elsewhere(files: Sequence[Alignment]) -> list[float]:
+    """Return beside each of an annotator's files the mean agreement with the others elsewhere."""
+    total, items = sum(file.observed * file.n for file in files), sum(file.n for file in files)
+    return [(total - file.observed * file.n) / (items - file.n) for file in files]
+
+
+def _gap(part: _Part, elsewhere: float) -> float:
+    return elsewhere - part.alignment.observed
 
 
 def _result(
@@ -93,6 +97,7 @@ def _result(
     tallies: FileTallies,
     part: _Part,
     own: Sequence[_Part],
+    expected: float,
     *,
     looked_at: bool,
 ) -> TestResult:
@@ -107,7 +112,6 @@ def _result(
         within, worse = _within_file(tallies, part, same, evidence.floor(GAP))
     tested = within is not None or not looked_at
     p_value = min(len(own) * max(before, within or 0.0), 1.0) if tested else None
-    expected = _elsewhere(part, own)
     error = (alignment.deviation or 0.0) / alignment.n**0.5
     gap = alignment.observed - expected
     return TestResult(

@@ -11,12 +11,23 @@ them must be below what they reach.
 from __future__ import annotations
 
 import math
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
 
 from tracker.audit.evidence import Evidence, Threshold
 from tracker.audit.kind import Effect, Kind, TestResult, severity_of_size
-from tracker.core.tallies import Answer, Pattern, answers_in_pattern, computed_once, share_of_same
+from tracker.core.tallies import (
+    Answer,
+    FloatArray,
+    IntArray,
+    Pattern,
+    answers_in_pattern,
+    computed_once,
+    share_of_same,
+)
 
 NAME = "straight_lining"
 
@@ -28,17 +39,61 @@ MINIMUM_IN_ORDER = 20
 
 MEDIUM_EXCESS, HIGH_EXCESS = 0.25, 0.4
 
-Counts = Mapping[tuple[Answer, Answer, Pattern], int]
-
 
 def run_test(evidence: Evidence) -> Iterator[TestResult]:
     """Yield a test result for each annotator with answers in a known order to contested items."""
-    above = computed_once(_agreement_above)
-    for annotator, counts in (evidence.sequences or {}).items():
-        contested = {key: items for key, items in counts.items() if len(key[2]) > 1}
-        n = sum(contested.values())
-        if n:
-            yield _result(annotator, contested, n, sum(counts.values()), evidence, above)
+    tallies = evidence.sequences
+    if tallies is None:
+        return
+    keys = _Keys.of(tallies.every_key)
+    contested = keys.contested[tallies.key]
+    for place, annotator in enumerate(tallies):
+        rows = tallies.rows_of(place)
+        chosen = contested[rows]
+        items = tallies.number[rows]
+        if chosen.any():
+            own = tallies.key[rows][chosen], items[chosen].astype(np.float64)
+            yield _result(annotator, keys, *own, int(items.sum()), evidence.floor(EXCESS))
+
+
+@dataclass(frozen=True)
+class _Keys:
+    """What the keys of sequences come to, whoever met them; shape (keys,) each.
+
+    Attributes:
+        contested: whether the item has several answers.
+        before: the place of the answer before, among all answers.
+        own: that of the own answer.
+        pattern: the place of the pattern.
+        above: the share of the others who gave the own answer, above that of pairs who agree.
+        shares: how large a share of each pattern each answer has, (patterns, answers).
+    """
+
+    contested: NDArray[np.bool_]
+    before: IntArray
+    own: IntArray
+    pattern: IntArray
+    above: FloatArray
+    shares: FloatArray
+
+    @classmethod
+    def of(cls, keys: Sequence[tuple[Answer, Answer, Pattern]]) -> _Keys:
+        patterns = {met: n for n, met in enumerate(dict.fromkeys(met for *_, met in keys))}
+        every = {answer for before, own, _ in keys for answer in (before, own)}
+        every.update(answer for met in patterns for answer, _ in met)
+        answers = {answer: n for n, answer in enumerate(sorted(every))}
+        shares = np.zeros((len(patterns), len(answers)))
+        for met, row in patterns.items():
+            for answer, count in met:
+                shares[row, answers[answer]] = count / answers_in_pattern(met)
+        above = computed_once(_agreement_above)
+        rows = [
+            (answers[before], answers[own], patterns[met], len(met) > 1)
+            for before, own, met in keys
+        ]
+        before, own, pattern, contested = np.array(rows, dtype=np.int64).reshape(-1, 4).T
+        of_own = [above(own, met) if len(met) > 1 else 0.0 for _, own, met in keys]
+        return cls(contested == 1, before, own, pattern, np.array(of_own), shares)
 
 
 def _agreement_above(own: Answer, pattern: Pattern) -> float:
@@ -49,47 +104,35 @@ def _agreement_above(own: Answer, pattern: Pattern) -> float:
 
 
 def _result(
-    annotator: int,
-    counts: Counts,
-    n: int,
-    answers: int,
-    evidence: Evidence,
-    agreement_above: Callable[[Answer, Pattern], float],
+    annotator: int, keys: _Keys, key: IntArray, items: FloatArray, answers: int, floor: float
 ) -> TestResult:
-    before: Counter[Answer] = Counter()
-    for (previous, _, _), items in counts.items():
-        before[previous] += items
-    usual = {answer: items / n for answer, items in before.items()}
+    """Return the result of the contested keys that an annotator met, each with its items.
 
-    def moments(previous: Answer, pattern: Pattern) -> tuple[dict[Answer, float], float, float]:
-        size = answers_in_pattern(pattern)
-        weight = {answer: (answer == previous) - usual.get(answer, 0.0) for answer, _ in pattern}
-        mean = sum(weight[answer] * count / size for answer, count in pattern)
-        square = sum(weight[answer] ** 2 * count / size for answer, count in pattern)
-        return weight, mean, square - mean**2
-
-    moments_of = computed_once(moments)
-    same = agreement = excess = variance = 0.0
-    for (previous, own, pattern), items in counts.items():
-        weight, mean, spread = moments_of(previous, pattern)
-        same += items * (own == previous)
-        excess += items * (weight[own] - mean)
-        variance += items * spread
-        agreement += items * agreement_above(own, pattern)
+    An answer's weight is whether it equals the one before, less how usual this is before others.
+    """
+    n = float(items.sum())
+    before, own, pattern = keys.before[key], keys.own[key], keys.pattern[key]
+    usual = np.bincount(before, items, keys.shares.shape[1]) / n
+    of_before = keys.shares[pattern, before]
+    mean = of_before - (keys.shares @ usual)[pattern]
+    square = (keys.shares @ usual**2)[pattern] + of_before * (1 - 2 * usual[before])
+    same = own == before
+    excess = float(items @ (same - usual[own] - mean))
+    variance = float(items @ (square - mean**2))
     tested = n >= MINIMUM_IN_ORDER and variance > 0
     more = excess / n
     return TestResult(
         kind=NAME,
         annotator=annotator,
         category=None,
-        observed=same / n,
-        expected=same / n - more,
+        observed=float(items @ same) / n,
+        expected=float(items @ same) / n - more,
         peers=None,
         n=answers,
-        informative=n,
+        informative=round(n),
         effect=Effect("difference", more),
         p_value=0.5 * math.erfc(excess / math.sqrt(2.0 * variance)) if tested else None,
-        notable=more >= evidence.floor(EXCESS) and agreement < 0,
+        notable=more >= floor and float(items @ keys.above[key]) < 0,
         suspicious=False,
         severity=severity_of_size(more, MEDIUM_EXCESS, HIGH_EXCESS),
     )
