@@ -8,6 +8,7 @@ that were looked at reckoned with.
 
 from __future__ import annotations
 
+import math
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -253,15 +254,15 @@ def _of_annotators(counted: Study, course: Course) -> dict[tuple[Subject, int], 
         [share_of_same(own, pattern) for own, pattern in met],
         return_inverse=True,
     )
-    people = tallies.annotators[columns.owner]
-    place = np.searchsorted(begins, tallies.stretches, side="right")[columns.owner]
-    curves: dict[tuple[Subject, int], Curve] = {}
-    for annotator in np.unique(people).tolist():
-        own = people == annotator
-        table = np.zeros((len(course.periods), len(alike)))
-        np.add.at(table, (place[own], value[sort[own]]), columns.number[own])
-        curves["annotator", annotator] = Curve(table, alike, np.ones_like(alike))
-    return curves
+    people, person = np.unique(tallies.annotators, return_inverse=True)
+    place = np.searchsorted(begins, tallies.stretches, side="right")
+    shape = len(people), len(course.periods), len(alike)
+    cell = (person * shape[1] + place)[columns.owner] * shape[2] + value[sort]
+    table = np.bincount(cell, columns.number, math.prod(shape)).astype(np.float64)
+    return {
+        ("annotator", annotator): Curve(items, alike, np.ones_like(alike))
+        for annotator, items in zip(people.tolist(), table.reshape(shape), strict=True)
+    }
 
 
 def _told(

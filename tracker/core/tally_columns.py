@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import compress
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,8 @@ from tracker.core.tallies import (
     Pattern,
     answers_in_pattern,
 )
+
+_FEW: Final = 1 << 16
 
 
 class _OwnedRows(Mapping[int, Mapping[Any, int]]):
@@ -91,7 +93,7 @@ def keyed_columns(
 
     An annotator's rows stay in their order. If some ``keys`` are equal, their rows are added up.
     """
-    annotators, owner = np.unique(annotator, return_inverse=True)
+    annotators, owner = distinct_numbers(annotator)
     places: dict[Any, int] = {}
     place = [places.setdefault(key, len(places)) for key in keys]
     if len(places) < len(keys):
@@ -167,7 +169,7 @@ class TallyColumns(_OwnedRows):
         There are few of them: what depends on nothing else is computed once for each.
         """
         width = len(self.answers)
-        key, place = np.unique(self.pattern * width + self.own, return_inverse=True)
+        key, place = distinct_numbers(self.pattern * width + self.own)
         return [(self.answers[n % width], self.patterns[n // width]) for n in key.tolist()], place
 
     @cached_property
@@ -182,6 +184,19 @@ class TallyColumns(_OwnedRows):
             (self.answers[own], self.patterns[pattern]): number
             for own, pattern, number in zip(*rows, strict=True)
         }
+
+
+def distinct_numbers(values: IntArray) -> tuple[IntArray, IntArray]:
+    """Return the distinct numbers, ascending, and the place of each value among them.
+
+    Numbers from 0 to few are looked up, which takes a tenth of sorting them.
+    """
+    most = int(values.max(initial=0))
+    if most > max(len(values), _FEW) or values.min(initial=0) < 0:
+        return np.unique(values, return_inverse=True)
+    there = np.zeros(most + 1, dtype=np.bool_)
+    there[values] = True
+    return np.flatnonzero(there), (np.cumsum(there) - 1)[values]
 
 
 def tally_columns_of(tallies: AnnotatorTallies) -> TallyColumns:

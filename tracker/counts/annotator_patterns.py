@@ -25,7 +25,7 @@ from sqlalchemy import (
 
 from tracker.core.audit_tallies import GoldTallies
 from tracker.core.tallies import Answer, IntArray, JointPattern
-from tracker.core.tally_columns import KeyedTallies, keyed_columns
+from tracker.core.tally_columns import KeyedTallies, distinct_numbers, keyed_columns
 from tracker.counts.kept_counts import counted_columns, counted_rows, kept_rows, kept_set
 from tracker.counts.pattern_codes import (
     AS_COLUMNS,
@@ -254,7 +254,7 @@ def _grouping(
 def _distinct(columns: Sequence[IntArray | list[Any]]) -> tuple[list[tuple[Any, ...]], IntArray]:
     """Return the distinct rows of columns, and the place of each row among them."""
     if len(columns) == 1:
-        values, place = np.unique(np.asarray(columns[0]), return_inverse=True)
+        values, place = distinct_numbers(np.asarray(columns[0]))
         return [(value,) for value in values.tolist()], place
     places: dict[tuple[Any, ...], int] = {}
     rows = zip(*(c if isinstance(c, list) else c.tolist() for c in columns), strict=True)

@@ -31,7 +31,7 @@ from tracker.core.tallies import (
     PairTallies,
     Pattern,
 )
-from tracker.core.tally_columns import TallyColumns
+from tracker.core.tally_columns import TallyColumns, distinct_numbers
 from tracker.counts.annotator_patterns import count_against_patterns
 from tracker.counts.kept_counts import counted_pairs, counted_rows, kept_rows
 from tracker.counts.pattern_codes import (
@@ -260,9 +260,9 @@ def _packed_tallies(answers: Subquery, code: Code, packing: Packing) -> Select[A
 def _unpacked(keys: IntArray, number: IntArray, code: Code, packing: Packing) -> TallyColumns:
     of_item, answer, annotator = packing.unpack([keys])
     order = np.argsort(annotator, kind="stable")
-    annotators, owner = np.unique(annotator[order], return_inverse=True)
-    owns, own = np.unique(answer[order], return_inverse=True)
-    codes, pattern = np.unique(of_item[order], return_inverse=True)
+    annotators, owner = distinct_numbers(annotator[order])
+    owns, own = distinct_numbers(answer[order])
+    codes, pattern = distinct_numbers(of_item[order])
     answers = tuple((category,) for category in owns.tolist())
     patterns = tuple(code.decode((integer,)) for integer in codes.tolist())
     return TallyColumns(annotators, answers, patterns, owner, own, pattern, number[order])

@@ -28,6 +28,7 @@ from tracker.storage.schema import (
     FlagSighting,
     Import,
     Lake,
+    LakeFile,
     Note,
     Project,
     Purge,
@@ -172,6 +173,8 @@ class ProjectInfo(Record):
         item_link: the address of an item in another program; see `item_address`.
         media_hosts: the origins of media that pages show, a blank between them.
         labels_at: where its labels are if they lie in files (`lake`); None for the ledger.
+        engine: what counts them there, unless another is chosen.
+        files: how many files the last reading found.
     """
 
     id: Annotated[int, Hidden]
@@ -184,6 +187,8 @@ class ProjectInfo(Record):
     item_link: Annotated[str | None, Json(rare=True)] = None
     media_hosts: Annotated[str | None, Json(write=str.split, rare=True)] = None
     labels_at: Annotated[str | None, Json(rare=True)] = None
+    engine: Annotated[str | None, Json(rare=True)] = None
+    files: Annotated[int | None, Json(rare=True)] = None
 
     @property
     def zone(self) -> Annotated[str, Json("timezone")]:
@@ -201,9 +206,15 @@ class DeletedProject(Record):
         yield f"{self.project} is deleted"
 
 
-_PROJECTS = select(Project.__table__, Lake.address.label("labels_at")).outerjoin(
-    Lake, Lake.project_id == Project.id
+_FILES = select(func.count()).where(
+    LakeFile.project_id == Lake.project_id, LakeFile.to_change.is_(None)
 )
+_PROJECTS = select(
+    Project.__table__,
+    Lake.address.label("labels_at"),
+    Lake.engine,
+    _FILES.group_by(LakeFile.project_id).scalar_subquery().label("files"),
+).outerjoin(Lake, Lake.project_id == Project.id)
 
 
 def list_projects(connection: Connection, *, archived: bool = False) -> list[ProjectInfo]:
