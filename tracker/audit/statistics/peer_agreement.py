@@ -86,16 +86,18 @@ def peer_agreement_alignments(shared: TallyColumns) -> dict[int, Alignment]:
     if not len(shared.number):
         return {}
     draws = peer_agreement_draws(shared.patterns)
-    peers_of, own_of = _of_rows(shared)
-    expected = draws.mean[shared.pattern]
-    telling = (draws.variance > 0)[shared.pattern]
+    met, place_met = shared.met
+    peers_of, own_of = _of_met(met)
+    pattern = np.zeros(len(met), dtype=np.int64)
+    pattern[place_met] = shared.pattern
     more = ~np.isnan(peers_of)
     difference = np.where(more, own_of - peers_of, 0.0)
-    per_row = (
-        1.0, own_of, own_of**2, expected, more, np.where(more, own_of, 0.0),
-        np.where(more, peers_of, 0.0), difference**2, telling,
+    of_met = (
+        np.ones(len(met)), own_of, own_of**2, draws.mean[pattern], more,
+        np.where(more, own_of, 0.0), np.where(more, peers_of, 0.0), difference**2,
+        draws.variance[pattern] > 0,
     )  # fmt: skip
-    totals = np.stack([shared.total(values) for values in per_row], axis=1).tolist()
+    totals = np.stack([shared.total(values[place_met]) for values in of_met], axis=1).tolist()
     alignments = {}
     for place, annotator in enumerate(shared.annotators.tolist()):
         n, own, own_square, chance, wide, own_wide, peers, square, informative = totals[place]
@@ -145,15 +147,14 @@ def peer_agreement(own: Answer, pattern: Pattern) -> float | None:
     return sum(count * (count - 1) for count in counts) / (size * (size - 1))
 
 
-def _of_rows(shared: TallyColumns) -> tuple[FloatArray, FloatArray]:
-    """Per row the agreement of the others with each other, NaN below three, and one's own."""
-    met, place = shared.met
+def _of_met(met: Sequence[tuple[Answer, Pattern]]) -> tuple[FloatArray, FloatArray]:
+    """Return the agreement of the others with each other, NaN below three, and one's own."""
     peers, own = np.full(len(met), np.nan), np.zeros(len(met))
     for row, (answer, pattern) in enumerate(met):
         among = peer_agreement(answer, pattern)
         peers[row] = np.nan if among is None else among
         own[row] = (dict(pattern)[answer] - 1) / (answers_in_pattern(pattern) - 1)
-    return peers[place], own[place]
+    return peers, own
 
 
 # -- Each annotator's answers against what most of the co-annotators of the same items gave -------
