@@ -352,6 +352,16 @@ def test_what_is_too_large_is_counted_and_not_kept(
     assert len(kept_rows_of(ledger)) == left  # what comes as one text is no row
 
 
+def test_columns_of_more_rows_than_are_held_at_once_are_the_same(
+    ledger: Ledger, write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ledger.import_file(write(answers(30)), "p")
+    with ledger.database.read() as connection:
+        counts = everything(connection, selected(connection))
+        monkeypatch.setattr(kept_counts, "_MOST_ROWS", 2)
+        assert everything(connection, selected(connection)) == counts
+
+
 def test_an_erased_annotator_is_in_no_kept_count(ledger: Ledger, write: Write) -> None:
     ledger.import_file(write(answers(30)), "p")
     ledger.agreement("p")
