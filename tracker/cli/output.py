@@ -14,7 +14,6 @@ from tracker.cli.terminal import (
     hint,
     is_unicode,
     say,
-    say_data,
     terminal_data_stream,
     warn,
     while_output_is_read,
@@ -122,7 +121,7 @@ def print_json(data: Any) -> None:
     """Print one JSON document."""
     with while_output_is_read():
         for line in json_lines(data, ascii_only=not is_unicode()):
-            say_data(line)
+            sys.stdout.write(line + "\n")
 
 
 def printed_json_text(data: Any) -> str:

@@ -162,15 +162,13 @@ class DuckDB:
         of = question.project_id, loaded.state
         if of == self._names_of:
             return
-        import pyarrow as pa
-
         for table in _SMALL:
             self._make(table)
             rows = connection.execute(_of_project(table, question)).all()
-            if rows:
-                cells = dict(zip(table.columns.keys(), zip(*rows, strict=True), strict=True))
-                self._duckdb.register("rows", pa.table({n: pa.array(c) for n, c in cells.items()}))
-                self._duckdb.execute(f"INSERT INTO {table.name} SELECT * FROM rows")  # noqa: S608
+            if rows:  # as lists: Arrow would load pandas to make its columns of them
+                cells = ", ".join(["unnest(?)"] * len(table.columns))
+                values = [[*column] for column in zip(*rows, strict=True)]
+                self._duckdb.execute(f"INSERT INTO {table.name} SELECT {cells}", values)
         self._names_of = of
 
     def _make(self, table: Table) -> None:

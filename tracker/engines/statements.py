@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
+import numpy as np
 from sqlalchemy import Table
 from sqlalchemy.dialects.postgresql.base import PGCompiler, PGDialect
 from sqlalchemy.sql import operators, visitors
 from sqlalchemy.sql.selectable import Alias
 
+from tracker.core.tallies import IntArray
 from tracker.engines.engine import Columns, is_lower_pass
 
 
@@ -46,13 +48,22 @@ def read_columns(columns: Sequence[Any]) -> Columns:
 
     read: Columns = []
     for column in columns:
-        if pa.types.is_decimal(column.type) and not column.null_count:
-            read.append(column.cast(pa.int64()).to_numpy())
-        elif pa.types.is_integer(column.type) and not column.null_count:
-            read.append(column.to_numpy().astype("int64"))
+        whole = pa.types.is_decimal(column.type) or pa.types.is_integer(column.type)
+        if whole and not column.null_count:
+            read.append(_numbers(column.cast(pa.int64())))
         else:
             read.append(column.to_pylist())
     return read
+
+
+def _numbers(column: Any) -> IntArray:
+    """Return a column of whole numbers; Arrow's own way would load pandas."""
+    parts = (
+        np.frombuffer(part.buffers()[1], np.int64, len(part), 8 * part.offset)
+        for part in column.chunks
+        if len(part)
+    )
+    return np.concatenate([np.zeros(0, dtype=np.int64), *parts])
 
 
 class _Compiler(PGCompiler):

@@ -45,8 +45,11 @@ def json_lines(data: Any, *, ascii_only: bool = False) -> Iterator[str]:
     encode_part = json.JSONEncoder(ensure_ascii=ascii_only, allow_nan=False).encode
 
     def encode(value: Any) -> str:
+        text = encode_part(value)
+        if text.isascii() and "\x7f" not in text:
+            return text
         # What the standard lets stand and terminals act on.
-        return _ACTING.sub(lambda match: f"\\u{ord(match[0]):04x}", encode_part(value))
+        return _ACTING.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
     if not isinstance(data, Mapping):
         yield from _json_list(encode, "", list(data or ()), "")
