@@ -448,8 +448,7 @@ def test_the_command_shows_what_it_read(sqlite_ledger: Ledger, lake: Path) -> No
     assert (read["files"], read["added"], read["labels_at"]) == (3, 1, str(lake))
     shown = CliRunner().invoke(app, [*asked, "show", "q", "--json"])
     about = json.loads(shown.stdout)
-    assert (about["labels_at"], about["files"], about["engine"]) == (str(lake), 3, "duckdb")
+    assert (about["labels_at"], about["engine"]) == (str(lake), "duckdb")
     table = CliRunner().invoke(app, [*asked, "show", "q"]).stdout
-    assert [line.split()[-1] for line in table.splitlines() if "files" in line or "by" in line] == [
-        "3", "duckdb"
-    ]  # fmt: skip
+    (engine,) = (line for line in table.splitlines() if "counted by" in line)
+    assert engine.split()[-1] == "duckdb"

@@ -28,7 +28,6 @@ from tracker.storage.schema import (
     FlagSighting,
     Import,
     Lake,
-    LakeFile,
     Note,
     Project,
     Purge,
@@ -174,7 +173,6 @@ class ProjectInfo(Record):
         media_hosts: the origins of media that pages show, a blank between them.
         labels_at: where its labels are if they lie in files (`lake`); None for the ledger.
         engine: what counts them there, unless another is chosen.
-        files: how many files the last reading found.
     """
 
     id: Annotated[int, Hidden]
@@ -188,7 +186,6 @@ class ProjectInfo(Record):
     media_hosts: Annotated[str | None, Json(write=str.split, rare=True)] = None
     labels_at: Annotated[str | None, Json(rare=True)] = None
     engine: Annotated[str | None, Json(rare=True)] = None
-    files: Annotated[int | None, Json(rare=True)] = None
 
     @property
     def zone(self) -> Annotated[str, Json("timezone")]:
@@ -206,15 +203,9 @@ class DeletedProject(Record):
         yield f"{self.project} is deleted"
 
 
-_FILES = select(func.count()).where(
-    LakeFile.project_id == Lake.project_id, LakeFile.to_change.is_(None)
+_PROJECTS = select(Project.__table__, Lake.address.label("labels_at"), Lake.engine).outerjoin(
+    Lake, Lake.project_id == Project.id
 )
-_PROJECTS = select(
-    Project.__table__,
-    Lake.address.label("labels_at"),
-    Lake.engine,
-    _FILES.group_by(LakeFile.project_id).scalar_subquery().label("files"),
-).outerjoin(Lake, Lake.project_id == Project.id)
 
 
 def list_projects(connection: Connection, *, archived: bool = False) -> list[ProjectInfo]:

@@ -360,11 +360,7 @@ class ProjectSettings(Record):
         lines += [("time zone", about["timezone"]), ("made", about["created_at"][:10])]
         lines += [("archived", (about["archived_at"] or "no")[:10])]
         if self.project.labels_at is not None:
-            lines += [
-                ("labels at", self.project.labels_at),
-                ("files", str(self.project.files or 0)),
-            ]
-            lines += [("counted by", self.project.engine)]
+            lines += [("labels at", self.project.labels_at), ("counted by", self.project.engine)]
         yield table((" ", " "), lines)
 
 
