@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import datetime
 from itertools import pairwise
-from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import pandas as pd
@@ -15,7 +14,6 @@ from hypothesis import strategies as st
 
 from tests.agreement.test_recent import year
 from tests.counts.test_kept_counts import kept_rows_of
-from tests.lake.lakes import CATEGORIES, Row, write_parquet
 from tests.profiles import both
 from tracker.agreement.coefficients import study
 from tracker.agreement.levels import LEAST_ITEMS, Course, course_of_items, cut_course
@@ -24,8 +22,6 @@ from tracker.core import clock
 from tracker.core.clock import DAY
 from tracker.core.tallies import ItemPatterns
 from tracker.counts import kept_counts
-from tracker.lake import recorded
-from tracker.lake.connection import LakeConnection
 from tracker.ledger import Ledger
 from tracker.projects import touched
 
@@ -118,33 +114,3 @@ def test_an_import_of_a_week_counts_no_week_before(
     ledger.import_frame(answers[week == 40], "p")
     ledger.agreement("p")
     assert {*kept_rows_of(ledger)} == {*before}
-
-
-@both
-def test_a_file_of_a_week_is_counted_alone(
-    ledger: Ledger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(recorded, "PART", 1)
-    lake = tmp_path / "lake"
-    answers = year(lambda *_: 0.9, weeks=41, items=40)
-    for week, rows in answers.groupby(answers["item"].str.split().str[0].astype(int)):
-        labels = [
-            Row(item, who, category, day=week * 7)
-            for item, who, category, _ in rows.itertuples(index=False)
-        ]
-        write_parquet(lake / f"{week:02}.parquet", labels)
-    added = (lake / "40.parquet").rename(tmp_path / "40.parquet")
-    ledger.projects.create("q", labels_at=str(lake), categories=CATEGORIES)
-    ledger.agreement("q")
-    added.rename(lake / "40.parquet")
-    ledger.projects.read_labels("q")
-    counted: list[set[str]] = []
-    columns = LakeConnection.columns
-
-    def noting(self: LakeConnection, statement: object, files: object) -> object:
-        counted.append({Path(file.path).name for file in files})  # type: ignore[attr-defined]
-        return columns(self, statement, files)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(LakeConnection, "columns", noting)
-    ledger.agreement("q", measures=["krippendorff_alpha"])
-    assert set[str]().union(*counted) == {"40.parquet"}

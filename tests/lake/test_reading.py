@@ -14,6 +14,7 @@ import pytest
 from sqlalchemy import func, select
 from typer.testing import CliRunner
 
+from tests.agreement.test_recent import year
 from tests.lake.lakes import (
     CATEGORIES,
     FIRST,
@@ -125,6 +126,33 @@ def test_what_came_since_a_group_was_counted_is_counted_at_once(
     for asked in ({}, {"measures": ["fleiss_kappa"]}):
         assert agreement(ledger, "q", **asked) == agreement(ledger, "r", **asked)
     assert str(ledger.by_pair("r")).replace("'r'", "'q'") == str(by_pair)
+
+
+@both
+def test_a_file_of_a_week_is_counted_alone(
+    ledger: Ledger,
+    tmp_path: Path,
+    counted_files: list[set[str]],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """So is whose answers changed since when: the stretches of time stay."""
+    monkeypatch.setattr(recorded, "PART", 1)
+    lake = tmp_path / "lake"
+    answers = year(lambda *_: 0.9, weeks=41, items=40)
+    for week, rows in answers.groupby(answers["item"].str.split().str[0].astype(int)):
+        labels = [
+            Row(item, who, category, day=week * 7)
+            for item, who, category, _ in rows.itertuples(index=False)
+        ]
+        write_parquet(lake / f"{week:02}.parquet", labels)
+    added = (lake / "40.parquet").rename(tmp_path / "40.parquet")
+    ledger.projects.create("q", labels_at=str(lake), categories=CATEGORIES)
+    ledger.agreement("q")
+    added.rename(lake / "40.parquet")
+    ledger.projects.read_labels("q")
+    counted_files.clear()
+    ledger.agreement("q", measures=["krippendorff_alpha"])
+    assert set[str]().union(*counted_files) == {"40.parquet"}
 
 
 @both

@@ -117,10 +117,9 @@ def _periods(
     items = 0
     waiting: Period | None = None
     for stretch, group in groupby(moments.items(), lambda item: stretches.number(item[0])):
-        (moment, patterns), *others = group
-        patterns = sum((more for _, more in others), patterns)
-        held.append(Period(clock.moment_of_local(moment, zone), stretch, patterns))
-        items += patterns.items_compared
+        for moment, patterns in group:
+            held.append(Period(clock.moment_of_local(moment, zone), stretch, patterns))
+            items += patterns.items_compared
         if items >= enough:
             if waiting is not None:
                 yield waiting

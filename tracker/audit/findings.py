@@ -459,9 +459,7 @@ def _courses(blocks: Blocks) -> dict[int, list[Part]]:
         share_of_same(own, pattern) if answers_in_pattern(pattern) > 1 else np.nan
         for _, _, own, pattern in blocks.tallies.every_key
     ])  # fmt: skip
-    share = np.nan_to_num(shares)
-    powers = ((~np.isnan(shares)).astype(np.float64), share, share**2)
-    sums = np.stack([blocks.sums(power) for power in powers], axis=2)
+    sums = np.stack(blocks.powers(shares), axis=2)
     return {
         annotator: [*_course(own_sums[:number], blocks.began[annotator])]
         for annotator, own_sums, number in zip(

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain, groupby
 from operator import itemgetter
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,13 +61,18 @@ class Blocks:
         np.maximum.at(numbers, self.tallies.owner, self._block + 1)
         return numbers
 
-    def sums(self, values: FloatArray) -> FloatArray:
+    def sums(self, values: NDArray[Any]) -> FloatArray:
         """Return the sum over items of a value of each key, shape (annotators, blocks)."""
         shape = len(self.tallies), int(self.numbers.max(initial=0))
         cell = self.tallies.owner * shape[1] + self._block
         weights = self.tallies.number * values[self.tallies.key]
         sums = np.bincount(cell, weights, shape[0] * shape[1]).astype(np.float64)
         return sums.reshape(shape)
+
+    def powers(self, values: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return the items with a value, their sum and that of squares; NaN is no value."""
+        known = np.nan_to_num(values)
+        return self.sums(~np.isnan(values)), self.sums(known), self.sums(known**2)
 
 
 class ImportedFile(NamedTuple):

@@ -43,7 +43,7 @@ from tracker.counts.selection import (
     stream_rows,
     where_counted,
 )
-from tracker.engines.engine import Columns
+from tracker.engines.engine import Columns, rows_of
 from tracker.projects.kept import kept_with_answers
 from tracker.storage.schema import Alias, Annotator
 
@@ -257,8 +257,8 @@ def _distinct(columns: Sequence[IntArray | list[Any]]) -> tuple[list[tuple[Any, 
         values, place = distinct_numbers(np.asarray(columns[0]))
         return [(value,) for value in values.tolist()], place
     places: dict[tuple[Any, ...], int] = {}
-    rows = zip(*(c if isinstance(c, list) else c.tolist() for c in columns), strict=True)
-    place = np.array([places.setdefault(row, len(places)) for row in rows], dtype=np.int64)
+    numbered = [places.setdefault(row, len(places)) for row in rows_of(columns)]
+    place = np.array(numbered, dtype=np.int64)
     return [*places], place
 
 

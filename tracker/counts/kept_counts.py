@@ -23,7 +23,7 @@ from sqlalchemy.sql import visitors
 from tracker.core.kept import ENGINE
 from tracker.core.tallies import IntArray
 from tracker.counts.selection import stream_rows
-from tracker.engines.engine import Asked, Columns, Engine, is_heavy
+from tracker.engines.engine import Asked, Columns, Engine, is_heavy, rows_of
 from tracker.lake.connection import LakeConnection
 from tracker.lake.recorded import LabelFile
 from tracker.projects.projects import last_change
@@ -126,7 +126,7 @@ def counted_rows(
     Rows of no number of ``keys`` do not add up over items.
     """
     _, columns, rest = _counted(connection, statement, question, keys, most)
-    yield from rest if columns is None else _rows(columns)
+    yield from rest if columns is None else rows_of(columns)
 
 
 def counted_columns(
@@ -194,10 +194,6 @@ def kept_set(
     if isinstance(connection, LakeConnection):
         return [*counted_rows(connection, statement, question, len(statement.selected_columns))]
     return kept_rows(connection, statement.limit(most.scalar_subquery()), question)
-
-
-def _rows(columns: Columns) -> Iterator[tuple[Any, ...]]:
-    return zip(*(c if isinstance(c, list) else c.tolist() for c in columns), strict=True)
 
 
 def _columns_of(

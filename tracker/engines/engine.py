@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
 from sqlalchemy import Connection, Select
@@ -14,6 +15,11 @@ from tracker.storage.schema.labels import QuestionKey
 
 Columns: TypeAlias = "list[IntArray | list[Any]]"
 """The columns of rows: arrays of whole numbers, or lists of anything else."""
+
+
+def rows_of(columns: Iterable[IntArray | list[Any]]) -> Iterator[tuple[Any, ...]]:
+    """Yield the rows of columns, in Python's own numbers."""
+    return zip(*(c if isinstance(c, list) else c.tolist() for c in columns), strict=True)
 
 
 class Asked(NamedTuple):

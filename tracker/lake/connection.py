@@ -27,7 +27,7 @@ from sqlalchemy.sql.dml import Insert, UpdateBase
 from sqlalchemy.sql.selectable import SelectBase
 
 from tracker.core.errors import Refused
-from tracker.engines.engine import Columns
+from tracker.engines.engine import Columns, rows_of
 from tracker.engines.statements import columns_of, read_columns, statement_text, tables_of
 from tracker.lake.choose import file_engine
 from tracker.lake.engine import FileEngine
@@ -133,11 +133,7 @@ class LakeConnection:
     def _rows(self, statement: Any) -> Result[Any]:
         selected = enumerate(statement.selected_columns)
         names = [str(getattr(column, "key", n)) for n, column in selected]
-        columns = [
-            column if isinstance(column, list) else column.tolist()
-            for column in self.columns(statement, self.lake.files)
-        ]
-        rows = zip(*columns, strict=True)
+        rows = rows_of(self.columns(statement, self.lake.files))
         result: Result[Any] = IteratorResult(SimpleResultMetaData(names), rows)
         size = statement.get_execution_options().get("yield_per")
         return result.yield_per(size) if size else result

@@ -38,6 +38,8 @@ MINIMUM_IN_TIME = 30
 
 MEDIUM_FALL, HIGH_FALL = 0.25, 0.4
 
+_NOTHING = (np.nan, np.nan)
+
 
 @dataclass(frozen=True)
 class _Course:
@@ -113,19 +115,21 @@ def _courses(blocks: Blocks) -> tuple[_Course, _Course]:
     keys = blocks.tallies.every_key
     chances = _chances([*dict.fromkeys(pattern for *_, pattern in keys)])
 
-    def level(own: Answer, pattern: Pattern) -> tuple[float, float, bool]:
-        """Return the answer's level, what is expected, and whether it can vary."""
+    def level(own: Answer, pattern: Pattern) -> tuple[float, float]:
+        """Return the answer's level and what is expected; NaN for both if it cannot vary."""
         expected, varies = chances.get(pattern, (0.0, False))
         if not varies:
-            return 0.0, 0.0, False
+            return _NOTHING
         size, share = answers_in_pattern(pattern), share_of_same(own, pattern)
         # Above the others' agreement with each other: own answer out, n / (n - 2) times more.
         above = (share - expected) * size / (size - 2)
-        return above, share - above, True
+        return above, share - above
 
     levels = computed_once(level)
     agreement = [levels(own, pattern) for _, _, own, pattern in keys]
-    accuracy = [(own == truth, 0.0, truth is not None) for _, truth, own, _ in keys]
+    accuracy = [
+        _NOTHING if truth is None else (float(own == truth), 0.0) for _, truth, own, _ in keys
+    ]
     return (
         _course("agreement on contested items", blocks, agreement),
         _course("accuracy on gold", blocks, accuracy),
@@ -142,11 +146,10 @@ def _chances(patterns: Sequence[Pattern]) -> dict[Pattern, tuple[float, bool]]:
     return {p: (m, v) for p, m, v in zip(shared, draws.mean.tolist(), varies, strict=True)}
 
 
-def _course(what: str, blocks: Blocks, rows: Sequence[tuple[float, float, bool]]) -> _Course:
-    """Return the sums by annotator and block of a level of each key, if it can vary."""
-    level, expected, counts = np.array(rows, dtype=np.float64).reshape(-1, 3).T
-    parts = (counts, counts * level, counts * level**2, counts * expected)
-    return _Course(what, *map(blocks.sums, parts))
+def _course(what: str, blocks: Blocks, rows: Sequence[tuple[float, float]]) -> _Course:
+    """Return the sums by annotator and block of each key's level and of what is expected."""
+    level, expected = np.array(rows, dtype=np.float64).reshape(-1, 2).T
+    return _Course(what, *blocks.powers(level), blocks.sums(np.nan_to_num(expected)))
 
 
 def drift_falls_since(findings: Iterable[TestResult]) -> dict[int, int]:
