@@ -255,7 +255,7 @@ def _of_annotators(counted: Study, course: Course) -> dict[tuple[Subject, int], 
         return_inverse=True,
     )
     people, person = np.unique(tallies.annotators, return_inverse=True)
-    place = np.searchsorted(begins, tallies.stretches, side="right")
+    place = np.searchsorted(begins, tallies.parts, side="right")
     shape = len(people), len(course.periods), len(alike)
     cell = (person * shape[1] + place)[columns.owner] * shape[2] + value[sort]
     table = np.bincount(cell, columns.number, math.prod(shape)).astype(np.float64)

@@ -24,8 +24,7 @@ from sqlalchemy import (
 from sqlalchemy import cast as sql_cast
 
 from tracker.core.results import Record
-from tracker.core.tallies import IntArray, most_given, pattern_without
-from tracker.core.tally_columns import TallyColumns, tally_columns_of
+from tracker.core.tallies import most_given, pattern_without
 from tracker.counts.annotator_patterns import select_answering_annotators, select_first_truths
 from tracker.counts.pattern_codes import wide_pattern_code
 from tracker.counts.selection import (
@@ -37,7 +36,7 @@ from tracker.counts.selection import (
     where_counted,
     with_answers,
 )
-from tracker.counts.tallies import count_tallies_of_rows, join_answer_pairs
+from tracker.counts.tallies import PartTallies, count_tallies_of_parts, join_answer_pairs
 from tracker.counts.timeline import Stretches, select_dated_answers
 from tracker.measures.accuracy import BINS, ConfidenceTally
 from tracker.projects.items import count_project_items
@@ -336,31 +335,16 @@ def _by_annotator(held: Iterator[tuple[int, ConfidenceTally]]) -> Tallies:
 # -- Who agreed with whom in each of a project's periods ------------------------------------------
 
 
-class StretchTallies(NamedTuple):
-    """The tallies of each annotator's answers of each stretch of time.
-
-    Attributes:
-        columns: the tallies; an owner is an annotator's answers of one stretch.
-        annotators: of each owner the annotator's id, ascending.
-        stretches: of each owner the stretch's number.
-    """
-
-    columns: TallyColumns
-    annotators: IntArray
-    stretches: IntArray
-
-
 def count_tallies_by_stretch(
     connection: Connection, selection: Selection, stretches: Stretches
-) -> StretchTallies:
-    """Return the annotator tallies of answers by when they were given."""
+) -> PartTallies:
+    """Return the annotator tallies of answers by the stretch in which they were given."""
     dated = select_dated_answers(selection)
-    bits = stretches.bits
-    who = sql_cast(dated.c.annotator_id, BigInteger).bitwise_lshift(literal(bits, Integer))
-    owner = (who + stretches.select_number(selection, dated)).label("annotator_id")
-    rows = select(dated.c.item_id, owner, dated.c.answer).subquery("answers")
-    columns = tally_columns_of(count_tallies_of_rows(connection, selection, rows, bits))
-    return StretchTallies(columns, columns.annotators >> bits, columns.annotators % (1 << bits))
+    part = stretches.select_number(selection, dated).label("part")
+    answers = select(dated.c.item_id, dated.c.annotator_id, dated.c.answer, part)
+    return count_tallies_of_parts(
+        connection, selection, answers.subquery("answers"), stretches.bits
+    )
 
 
 PairPeriods = dict[tuple[int, int], dict[int, tuple[int, int]]]

@@ -24,9 +24,8 @@ from sqlalchemy import (
 from sqlalchemy import cast as sql_cast
 
 from tracker.core.audit_tallies import FileTallies, ImportedFile
-from tracker.core.tally_columns import tally_columns_of
 from tracker.counts.selection import Selection, labels, where_counted, with_answers
-from tracker.counts.tallies import count_tallies_of_rows
+from tracker.counts.tallies import count_tallies_of_parts
 from tracker.storage.schema import Import, Item, Source
 
 LEAST_ROWS = 20
@@ -51,21 +50,17 @@ def count_file_tallies(
         -(-bits // 4) * 4
     )  # the next import seldom needs more, so that its items alone are counted
     file = _file_number(selection, of_number)
-    who = sql_cast(labels.c.annotator_id, BigInteger).bitwise_lshift(literal(bits, Integer))
     key = (labels.c.item_id, labels.c.annotator_id)
     if not selection.single:
         file = func.max(file)
-    statement = select(labels.c.item_id, (who + file).label("annotator_id"))
-    rows = with_answers(statement.where(where_counted(selection)), selection, key)
-    tallies = count_tallies_of_rows(connection, selection, rows.subquery("answers"), bits)
-    columns = tally_columns_of(tallies)
+    statement = select(*key, file.label("part")).where(where_counted(selection))
+    answers = with_answers(statement, selection, key).subquery("answers")
+    columns, annotators, parts = count_tallies_of_parts(connection, selection, answers, bits)
     by_number = {file.change << of_number | file.number: file for file in files}
-    mask = (1 << bits) - 1
-    owners = columns.annotators.tolist()
-    of_owners = tuple(by_number.get(owner & mask) for owner in owners)
+    of_owners = tuple(map(by_number.get, parts.tolist()))
     if len({file for file in of_owners if file}) < least:
         return None
-    return FileTallies(columns, tuple(owner >> bits for owner in owners), of_owners)
+    return FileTallies(columns, tuple(annotators.tolist()), of_owners)
 
 
 def _files(connection: Connection, selection: Selection) -> list[ImportedFile]:

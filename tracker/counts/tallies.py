@@ -8,8 +8,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from sqlalchemy import (
+    BigInteger,
     ColumnElement,
     Connection,
+    Integer,
     Join,
     Select,
     Subquery,
@@ -21,6 +23,7 @@ from sqlalchemy import (
     or_,
     select,
 )
+from sqlalchemy import cast as sql_cast
 
 from tracker.core.audit_tallies import SkipTallies
 from tracker.core.tallies import (
@@ -31,7 +34,7 @@ from tracker.core.tallies import (
     PairTallies,
     Pattern,
 )
-from tracker.core.tally_columns import TallyColumns, distinct_numbers
+from tracker.core.tally_columns import TallyColumns, distinct_numbers, tally_columns_of
 from tracker.counts.annotator_patterns import count_against_patterns
 from tracker.counts.kept_counts import counted_pairs, counted_rows, kept_rows
 from tracker.counts.pattern_codes import (
@@ -240,6 +243,31 @@ def count_tallies_of_rows(
     if wider is not None:
         return count_tallies_of_rows(connection, wider, answers, further)
     return AnnotatorTallies(_unpacked(keys, number, code, packing))
+
+
+class PartTallies(NamedTuple):
+    """The tallies of parts of each annotator's answers, such as those of one file.
+
+    Attributes:
+        columns: the tallies; an owner is an annotator's answers of one part.
+        annotators: of each owner the annotator's id, ascending.
+        parts: of each owner the part's number.
+    """
+
+    columns: TallyColumns
+    annotators: IntArray
+    parts: IntArray
+
+
+def count_tallies_of_parts(
+    connection: Connection, selection: Selection, answers: Subquery, bits: int
+) -> PartTallies:
+    """Return the tallies of rows of answers by their number ``part``, which takes so many bits."""
+    who = sql_cast(answers.c.annotator_id, BigInteger).bitwise_lshift(literal(bits, Integer))
+    owner = (who + answers.c.part).label("annotator_id")
+    rows = select(answers.c.item_id, owner, answers.c.answer).subquery("owned")
+    columns = tally_columns_of(count_tallies_of_rows(connection, selection, rows, bits))
+    return PartTallies(columns, columns.annotators >> bits, columns.annotators % (1 << bits))
 
 
 def _packed_tallies(answers: Subquery, code: Code, packing: Packing) -> Select[Any]:
