@@ -125,7 +125,7 @@ def test_what_came_since_a_group_was_counted_is_counted_at_once(
     ledger.projects.create("r", labels_at=str(lake), categories=CATEGORIES)
     for asked in ({}, {"measures": ["fleiss_kappa"]}):
         assert agreement(ledger, "q", **asked) == agreement(ledger, "r", **asked)
-    assert str(ledger.by_pair("r")).replace("'r'", "'q'") == str(by_pair)
+    assert ledger.by_pair("r").pairs == by_pair.pairs
 
 
 @both

@@ -143,7 +143,7 @@ def test_there_is_no_other_interval() -> None:
     for ask in (
         lambda: rare(40).estimate("fleiss_kappa").coefficient(interval="wald"),
         lambda: category_rates(ItemPatterns(), [], interval="wald"),
-        lambda: next(cohen_kappas(kappa_cells([{(YES, NO): 3}]), interval="wald")),
+        lambda: cohen_kappas(kappa_cells([{(YES, NO): 3}]), interval="wald"),
     ):
         with pytest.raises(InvalidOption, match="no interval 'wald'\none of: asymmetric, t"):
             ask()

@@ -10,7 +10,7 @@ from rich.console import RenderableType
 from tracker.agreement import columns
 from tracker.agreement.gold import GOLD, Calibrations
 from tracker.agreement.groups import AnnotatorGroups, GroupedAgreement
-from tracker.agreement.pairs import PairAgreement
+from tracker.agreement.pairs import MOST_PAIRS, PairAgreement, PairRows
 from tracker.agreement.sentences import WITH_FLAGGED, without_flagged
 from tracker.agreement.spans import SpanPair
 from tracker.agreement.tables import unfit_questions_view
@@ -140,7 +140,6 @@ def calibration_view(calibrations: Calibrations) -> Iterator[RenderableType]:
 # -- Pairs of annotators in the terminal and as flat rows -----------------------------------------
 
 
-_MOST_ROWS: Final = 200  # pairs that a person may read through
 _NUMERIC: Final = ("pearson", "spearman", "concordance", "bias", "lower_limit", "upper_limit")
 
 
@@ -157,18 +156,17 @@ def pair_csv_rows(pairs: Sequence[PairAgreement]) -> list[dict[str, Any]]:
     ]
 
 
-def pairs_view(pairs: Sequence[PairAgreement]) -> Iterator[RenderableType]:
+def pairs_view(pairs: PairRows[PairAgreement]) -> Iterator[RenderableType]:
     """Yield the pairs, the least agreeing first."""
-    ordered = sorted(pairs, key=lambda pair: (pair.kappa.value is None, pair.kappa.value or 0))
     rows = [
         pair.to_dict()
         | ({} if pair.numeric is not None else {"reading": figure_reading_words(pair.kappa)})
-        for pair in ordered[:_MOST_ROWS]
+        for pair in pairs.lowest()
     ]
     level = level_cell(pairs[0].kappa.confidence if pairs else 0.95)
     yield listing_table(columns.PAIR_COLUMNS, rows, level=level)
-    if len(pairs) > _MOST_ROWS:
-        yield Text(f"The {_MOST_ROWS} lowest of {count_cell(len(pairs))} pairs; for all: --json")
+    if len(pairs) > MOST_PAIRS:
+        yield Text(f"The {MOST_PAIRS} lowest of {count_cell(len(pairs))} pairs; for all: --json")
 
 
 def span_pair_csv_rows(pairs: Sequence[SpanPair]) -> list[dict[str, Any]]:
@@ -182,10 +180,9 @@ def span_pair_csv_rows(pairs: Sequence[SpanPair]) -> list[dict[str, Any]]:
     return rows
 
 
-def span_pairs_view(pairs: Sequence[SpanPair]) -> Iterator[RenderableType]:
+def span_pairs_view(pairs: PairRows[SpanPair]) -> Iterator[RenderableType]:
     """Yield the pairs of a project of spans, the least agreeing first."""
-    ordered = sorted(pairs, key=lambda pair: pair.measures[0].value or 0)
-    rows = [pair.to_dict() for pair in ordered[:_MOST_ROWS]]
+    rows = [pair.to_dict() for pair in pairs.lowest()]
     yield listing_table(columns.SPAN_PAIR_COLUMNS, rows)
 
 

@@ -21,7 +21,7 @@ from tracker.counts.filter import select_answers
 from tracker.counts.selection import Selection
 from tracker.counts.tallies import count_item_patterns, count_pair_cells
 from tracker.measures.citations import KAPPAS, SHORT_NAMES
-from tracker.measures.cohen import Cells, cohen_kappas
+from tracker.measures.cohen import Cells, CohenKappas, cohen_kappas
 from tracker.measures.conger import conger_error, light_error, light_kappa
 from tracker.measures.estimate import Estimate, undefined_estimate
 from tracker.measures.intervals import ASYMMETRIC, NOT_APPLICABLE, Coefficient
@@ -53,8 +53,8 @@ class Pairs:
 
     def kappas(
         self, of: Sample, confidence: float = 0.95, interval: str = ASYMMETRIC
-    ) -> list[Coefficient]:
-        return list(cohen_kappas(self.cells, confidence, of.weighting, interval))
+    ) -> CohenKappas:
+        return cohen_kappas(self.cells, confidence, of.weighting, interval)
 
 
 def check_agreement_measures(
@@ -134,7 +134,7 @@ def _figure(
         kappas = pairs.kappas(of, confidence, interval)
         return kappas[0] if kappas else undefined_estimate(name, "no_overlap", reading=of.reading)
     # Of the pairs' kappas only the values count here, and t bounds cost least.
-    return light_kappa(of, pairs.kappas(of, interval="t") if pairs is not None else [])
+    return light_kappa(of, [*pairs.kappas(of, interval="t")] if pairs is not None else [])
 
 
 def finish_coefficients(

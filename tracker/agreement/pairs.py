@@ -2,26 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+import math
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from statistics import fmean
-from typing import Annotated, Any
+from typing import Annotated, Any, Final, TypeVar, overload
 
 import numpy as np
 from sqlalchemy import Connection
 
-from tracker.agreement.coefficients import Pairs, count_coefficient_pairs, refuse_study_of_spans
+from tracker.agreement.coefficients import count_coefficient_pairs, refuse_study_of_spans
 from tracker.agreement.query import Query, check_metric, sample_under_metric
 from tracker.agreement.run import span_pair_agreement
 from tracker.agreement.spans import SpanPair
 from tracker.core.errors import InvalidOption
 from tracker.core.results import Json, Record
-from tracker.core.tallies import Answer, ItemPatterns, Pattern, answers_in_pattern
+from tracker.core.tallies import (
+    Answer,
+    FloatArray,
+    IntArray,
+    ItemPatterns,
+    Pattern,
+    answers_in_pattern,
+)
 from tracker.counts.filter import AnswerFilter, select_answers
 from tracker.counts.items import select_answers_to_items
 from tracker.counts.selection import Selection
 from tracker.counts.tallies import count_item_patterns, pair_tallies, select_items_of_patterns
 from tracker.measures.accuracy import NOTHING, Confusion, category_confusions, pattern_confusions
+from tracker.measures.cohen import Cells
 from tracker.measures.intervals import Coefficient
 from tracker.measures.numeric import NumericAgreement, numeric_agreement
 from tracker.projects.annotators import annotator_names, find_annotators
@@ -31,6 +40,10 @@ from tracker.projects.kept import kept_with_answers
 from tracker.projects.names import is_numeric_category_name
 from tracker.projects.preferences import PREFERENCE
 from tracker.projects.questions import QuestionInfo
+
+PairOf = TypeVar("PairOf")
+MOST_PAIRS: Final = 200
+"""Pairs that a person may read through."""
 
 
 def pair_weights(answers: str, scale: str) -> str | None:
@@ -67,10 +80,62 @@ class PairAgreement:
         } | ({} if self.numeric is None else {"numeric": self.numeric.to_dict()})
 
 
+@dataclass(frozen=True, eq=False)
+class PairRows(Sequence[PairOf]):
+    """Each two annotators, by name: of a hundred thousand pairs, the rows that are read are made.
+
+    Attributes:
+        annotators: the names of both, ascending.
+        values: the figure of each pair, NaN if it is undefined, shape (pairs,).
+        make: returns the rows of these places.
+    """
+
+    annotators: Sequence[tuple[str, str]]
+    values: FloatArray
+    make: Callable[[IntArray], Iterable[PairOf]] = field(repr=False)
+
+    def __len__(self) -> int:
+        return len(self.annotators)
+
+    @overload
+    def __getitem__(self, place: int) -> PairOf: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[PairOf]: ...
+    def __getitem__(self, place: int | slice) -> PairOf | list[PairOf]:
+        rows = [*self.make(np.atleast_1d(np.arange(len(self))[place]))]
+        return rows if isinstance(place, slice) else rows[0]
+
+    def __iter__(self) -> Iterator[PairOf]:
+        return iter(self.make(np.arange(len(self))))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, PairRows) and [*self] == [*other]
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def lowest(self) -> list[PairOf]:
+        """Return the pairs that agree least, at most `MOST_PAIRS`, undefined figures last."""
+        return [*self.make(np.argsort(self.values, kind="stable")[:MOST_PAIRS])]
+
+    def of(self, *names: str) -> PairRows[PairOf]:
+        """Return the pairs of an annotator, or of two."""
+        return self._where({*names}.issubset)
+
+    def among(self, names: Collection[str]) -> PairRows[PairOf]:
+        """Return the pairs of which both are among some annotators."""
+        return self._where({*names}.issuperset)
+
+    def _where(self, wanted: Callable[[tuple[str, str]], bool]) -> PairRows[PairOf]:
+        chosen = [place for place, both in enumerate(self.annotators) if wanted(both)]
+        places = np.array(chosen, dtype=np.int64)
+        annotators = [self.annotators[place] for place in chosen]
+        return PairRows(annotators, self.values[places], lambda some: self.make(places[some]))
+
+
 @kept_with_answers
 def agreement_by_pair(
     connection: Connection, question: QuestionInfo, query: Query | None = None
-) -> list[PairAgreement]:
+) -> PairRows[PairAgreement]:
     """Cohen's kappa of every two annotators who share an item, by their names.
 
     On an interval or a ratio scale correlations and differences stand beside it; these are of
@@ -88,49 +153,61 @@ def agreement_by_pair(
     patterns = count_item_patterns(connection, selection) if weighted else ItemPatterns()
     of = sample_under_metric(question, categories, patterns, 0, asked.metric)
     pairs = count_coefficient_pairs(connection, selection, of)
-    numeric: Iterator[NumericAgreement | None] = iter(())
+    kappas = pairs.kappas(of, asked.confidence, asked.interval)
+    by_name = sorted(names, key=names.__getitem__)
+    rank = {annotator: place for place, annotator in enumerate(by_name)}
+    ranks = np.array([(rank[a], rank[b]) for a, b in pairs.annotators], dtype=np.int64)
+    first, second = ranks.reshape(-1, 2).T
+    low, high = np.minimum(first, second), np.maximum(first, second)
+    order = np.lexsort((high, low))
+    annotators = [
+        (names[by_name[a]], names[by_name[b]])
+        for a, b in zip(low[order].tolist(), high[order].tolist(), strict=True)
+    ]
+    values = None
     if asked.metric.scale_of(question) in {"interval", "ratio"}:
         values = {
             n: float(name) for n, name in categories.items() if is_numeric_category_name(name)
         }
-        numeric = _numeric(pairs, names, values, asked.confidence)
-    agreements = [
-        PairAgreement((min(first, second), max(first, second)), kappa, next(numeric, None))
-        for first, second, kappa in (
-            (names[a], names[b], kappa)
-            for (a, b), kappa in zip(
-                pairs.annotators,
-                pairs.kappas(of, asked.confidence, asked.interval),
-                strict=True,
-            )
-        )
-    ]
-    return sorted(agreements, key=lambda pair: pair.annotators)
+
+    def rows(places: IntArray) -> Iterator[PairAgreement]:
+        own = order[places]
+        for place, pair, kappa in zip(places.tolist(), own.tolist(), kappas.of(own), strict=True):
+            numeric = None
+            if values is not None:
+                table = _table(pairs.cells, pair, turned=bool(first[pair] > second[pair]))
+                numeric = numeric_agreement(table, values, confidence=asked.confidence)
+            yield PairAgreement(annotators[place], kappa, numeric)
+
+    return PairRows(annotators, kappas.values[order], rows)
 
 
-def _numeric(
-    pairs: Pairs, names: Mapping[int, str], values: Mapping[int, float], confidence: float
-) -> Iterator[NumericAgreement]:
-    cells = pairs.cells
-    bounds = np.searchsorted(cells.pair, np.arange(cells.pairs + 1))
-    for place, (a, b) in enumerate(pairs.annotators):
-        part = slice(bounds[place], bounds[place + 1])
-        table: dict[tuple[Answer, Answer], int] = {}
-        for first, second, items in zip(
-            cells.first[part].tolist(),
-            cells.second[part].tolist(),
-            cells.items[part].tolist(),
-            strict=True,
-        ):
-            cell = cells.answers[first], cells.answers[second]
-            table[cell if names[a] <= names[b] else (cell[1], cell[0])] = items
-        yield numeric_agreement(table, values, confidence=confidence)
+def _table(cells: Cells, pair: int, *, turned: bool) -> dict[tuple[Answer, Answer], int]:
+    """Return the cross-table of a pair, ``turned`` with the answers of the second first."""
+    part = slice(*np.searchsorted(cells.pair, [pair, pair + 1]))
+    columns = (cells.first, cells.second, cells.items)
+    rows = zip(*(column[part].tolist() for column in columns), strict=True)
+    table = {(cells.answers[a], cells.answers[b]): items for a, b, items in rows}
+    return {(b, a): items for (a, b), items in table.items()} if turned else table
+
+
+def span_agreement_by_pair(
+    connection: Connection, question: QuestionInfo, query: Query
+) -> PairRows[SpanPair]:
+    """Return each pair of annotators of a project of spans, by name, with their exact F1."""
+    pairs = span_pair_agreement(connection, question, query)
+    values = [math.nan if pair.value is None else pair.value for pair in pairs]
+    return PairRows(
+        [pair.annotators for pair in pairs],
+        np.array(values, dtype=np.float64),
+        lambda places: (pairs[place] for place in places.tolist()),
+    )
 
 
 # -- Of many pairs those that a page has room for -------------------------------------------------
 
 
-_MOST_PEOPLE, MOST_PAIRS = 40, 200
+_MOST_PEOPLE = 40
 
 
 @dataclass(frozen=True)
@@ -162,29 +239,24 @@ def pairs_in_short(
     connection: Connection, question: QuestionInfo, query: Query | None = None
 ) -> PairsInShort:
     """Return the pairs that agree least, of spans by their exact F1."""
-    every: Sequence[PairAgreement | SpanPair]
+    every: PairRows[Any]
     if question.answers == "spans":
-        every = span_pair_agreement(connection, question, query or Query())
+        every = span_agreement_by_pair(connection, question, query or Query())
     else:
         every = agreement_by_pair(connection, question, query)
     of_each: dict[str, list[float]] = {}
-    for pair in every:
-        for name in pair.annotators:
-            of_each.setdefault(name, []).extend(() if pair.value is None else (pair.value,))
+    for names, value in zip(every.annotators, every.values.tolist(), strict=True):
+        for name in names:
+            of_each.setdefault(name, []).extend(() if math.isnan(value) else (value,))
     people = sorted(of_each, key=lambda name: (fmean(of_each[name] or [2.0]), name))
     chosen = {*people[:_MOST_PEOPLE]}
     return PairsInShort(
         sorted(chosen),
-        [pair for pair in every if chosen.issuperset(pair.annotators)],
-        sorted(every, key=pair_order)[:MOST_PAIRS],
+        [*every.among(chosen)],
+        every.lowest(),
         len(every),
         len(of_each),
     )
-
-
-def pair_order(pair: PairAgreement | SpanPair) -> tuple[bool, float]:
-    """Return the place of a pair among others: those that agree least first, undefined last."""
-    return pair.value is None, pair.value or 0.0
 
 
 # -- The categories of a question that are confused, with items that show it ----------------------

@@ -154,7 +154,7 @@ def _turk(ledger: Ledger) -> None:
     )
     ledger.import_file(demo_turk_files(), "turk")
     print_result(None, view=agreement_view(ledger.agreement("turk")))
-    pairs = [pair for pair in ledger.by_pair("turk").pairs if pair.annotators == ("P", "Q")]
+    pairs = ledger.by_pair("turk").pairs.of("P", "Q")
     print_result(None, view=[*pairs_view(pairs), items_view(ledger.by_item("turk"))])
     print_result(None, view=list(audit_view(ledger.audit("turk")))[:-1])
 

@@ -157,11 +157,11 @@ def _by_pair(request: AgreementRequest) -> Answer:
     )
 
     result = request.ledger.by_pair(request.project, **request.asking)
-    if result.spans is None:
-        rows, view = partial(pair_csv_rows, result.pairs), partial(pairs_view, result.pairs)
+    pairs = result.pairs
+    if result.spans:
+        rows, view = partial(span_pair_csv_rows, pairs), partial(span_pairs_view, pairs)
     else:
-        rows = partial(span_pair_csv_rows, result.spans)
-        view = partial(span_pairs_view, result.spans)
+        rows, view = partial(pair_csv_rows, pairs), partial(pairs_view, pairs)
     return Answer(result.to_dict, rows, view)
 
 

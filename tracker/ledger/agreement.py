@@ -18,11 +18,15 @@ if TYPE_CHECKING:
     from tracker.agreement.gold import AgainstTruth, Calibrations
     from tracker.agreement.groups import AnnotatorGroups, GroupedAgreement
     from tracker.agreement.intra_annotator import Themselves
-    from tracker.agreement.pairs import Confusions, CrossTable, PairAgreement, PairsInShort
+    from tracker.agreement.pairs import (
+        Confusions,
+        CrossTable,
+        PairRows,
+        PairsInShort,
+    )
     from tracker.agreement.preferences import Preferences
     from tracker.agreement.query import Query
     from tracker.agreement.result import Assessment, Methods
-    from tracker.agreement.spans import SpanPair
     from tracker.audit.models import ModelAgreement
     from tracker.audit.weak_slices import SliceAgreement
     from tracker.compare.comparison import AgainstOther
@@ -35,27 +39,15 @@ if TYPE_CHECKING:
 
 
 class Pairs(NamedTuple):
-    """Each pair of a project's annotators; in a project of spans, ``spans`` holds them."""
+    """Each pair of a project's annotators, as `PairAgreement`; if ``spans``, as `SpanPair`."""
 
     project: str
-    pairs: Sequence[PairAgreement]
-    spans: Sequence[SpanPair] | None = None
-
-    @property
-    def rows(self) -> Sequence[PairAgreement | SpanPair]:
-        """Return the pairs, whatever the answers are."""
-        return self.pairs if self.spans is None else self.spans
-
-    def of(self, *names: str) -> list[PairAgreement | SpanPair]:
-        """Return the pairs of an annotator, or of two, those who agree least first."""
-        from tracker.agreement.pairs import MOST_PAIRS, pair_order
-
-        chosen = (pair for pair in self.rows if {*names} <= {*pair.annotators})
-        return sorted(chosen, key=pair_order)[:MOST_PAIRS]
+    pairs: PairRows[Any]
+    spans: bool = False
 
     def to_dict(self) -> dict[str, Any]:
         """Return the pairs as JSON."""
-        return {"project": self.project, "pairs": [pair.to_dict() for pair in self.rows]}
+        return {"project": self.project, "pairs": [pair.to_dict() for pair in self.pairs]}
 
 
 class AgreementQuestions(Transactions):
@@ -91,14 +83,12 @@ class AgreementQuestions(Transactions):
 
     def by_pair(self, project: str, **asking: Unpack[Asking]) -> Pairs:
         """Return the figures of each pair of annotators, by name."""
-        from tracker.agreement.pairs import agreement_by_pair
-        from tracker.agreement.run import span_pair_agreement
+        from tracker.agreement.pairs import agreement_by_pair, span_agreement_by_pair
 
         with self._asked(project, asking, "--by pair") as (connection, question, query):
             if question.answers == "spans":
-                return Pairs(
-                    question.project.name, (), span_pair_agreement(connection, question, query)
-                )
+                spans = span_agreement_by_pair(connection, question, query)
+                return Pairs(question.project.name, spans, spans=True)
             return Pairs(question.project.name, agreement_by_pair(connection, question, query))
 
     def plan(

@@ -6,7 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -116,7 +116,7 @@ def cohen_kappa(
         weighting: agreement weights over the answers in ascending order, or over declared ones.
         interval: how the bounds are made.
     """
-    return next(cohen_kappas(kappa_cells([table]), confidence, weighting, interval))
+    return cohen_kappas(kappa_cells([table]), confidence, weighting, interval)[0]
 
 
 def cohen_kappas(
@@ -124,8 +124,8 @@ def cohen_kappas(
     confidence: float = 0.95,
     weighting: Weighting | None = None,
     interval: str = ASYMMETRIC,
-) -> Iterator[Coefficient]:
-    """Yield Cohen's kappa of each pair, at most 1; 0 is chance level under each one's own shares.
+) -> CohenKappas:
+    """Return Cohen's kappa of each pair, at most 1; 0 is chance level under each one's own shares.
 
     Args:
         cells: the pairs' cross-tables over the items that both answered.
@@ -134,7 +134,7 @@ def cohen_kappas(
         interval: how the bounds are made, see `spread_bounds`; of more than
             `FEW_PAIRS` pairs no posterior is drawn.
 
-    Yields:
+    Returns:
         Per pair the coefficient with its observed and expected agreement, or undefined:
         no_overlap (an empty table), single_category (both gave one and the same answer).
 
@@ -148,39 +148,91 @@ def cohen_kappas(
     weighting = weighting or weights("identity", cells.answers)
     check_confidence(confidence)
     check_interval_method(interval)
-    details = {"weights": weighting.name}
-    method = "log" if interval == ASYMMETRIC else interval
+    columns = [np.zeros((len(_COLUMNS), 0))]
     for _, part in _parts(cells):
         kappas = _kappas(part, weighting)
+        columns.append(np.array([getattr(kappas, name) for name in _COLUMNS]))
+    return CohenKappas(cells, confidence, weighting, interval, np.hstack(columns))
+
+
+_COLUMNS: Final = ("items", "observed", "expected", "value", "error", "fourths")  # of `_Kappas`
+
+
+@dataclass(frozen=True, eq=False)
+class CohenKappas(Sequence[Coefficient]):
+    """Cohen's kappa of each pair: of a hundred thousand, bounds are made of those that are read.
+
+    Attributes:
+        cells: the pairs' cross-tables; ``confidence``, ``weighting``, ``interval`` are those of
+            `cohen_kappas`.
+        columns: what is computed of all pairs at once, shape (6, C).
+    """
+
+    cells: Cells
+    confidence: float
+    weighting: Weighting
+    interval: str
+    columns: Floats
+
+    @property
+    def values(self) -> Floats:
+        """Return the kappas, shape (C,); NaN if undefined."""
+        values: Floats = self.columns[_COLUMNS.index("value")]
+        return values
+
+    def __len__(self) -> int:
+        return self.cells.pairs
+
+    @overload
+    def __getitem__(self, place: int) -> Coefficient: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[Coefficient]: ...
+    def __getitem__(self, place: int | slice) -> Coefficient | list[Coefficient]:
+        places = np.arange(len(self))[place]
+        made = [*self.of(np.atleast_1d(places))]
+        return made if isinstance(place, slice) else made[0]
+
+    def __iter__(self) -> Iterator[Coefficient]:
+        return self.of(np.arange(len(self)))
+
+    def of(self, places: Integers) -> Iterator[Coefficient]:
+        """Yield the kappas of some pairs."""
+        columns = self.columns[:, places]
+        items, *_, error, _ = columns
+        details = {"weights": self.weighting.name}
+        method = "log" if self.interval == ASYMMETRIC else self.interval
         # Of very many pairs nearly all have an ordinary interval: theirs are made all at once.
-        ordinary = (kappas.items > 1) & (kappas.error >= NO_SPREAD)
-        low, high = _ordinary(kappas, ordinary, confidence, interval)
-        few = interval == ASYMMETRIC and cells.pairs <= FEW_PAIRS
-        columns = (kappas.items, kappas.observed, kappas.expected, kappas.value, kappas.error)
-        rows = zip(*(c.tolist() for c in (ordinary, low, high, *columns)), strict=True)
-        for pair, (plain, lower, upper, items, observed, expected, value, error) in enumerate(rows):
-            drawn = _likely(part, pair, value, weighting, confidence) if few else None
+        ordinary = (items > 1) & (error >= NO_SPREAD)
+        low, high = _ordinary(columns, ordinary, self.confidence, self.interval)
+        few = self.interval == ASYMMETRIC and len(self) <= FEW_PAIRS
+        rows = zip(
+            places.tolist(), ordinary.tolist(), low.tolist(), high.tolist(),
+            *columns[:-1].tolist(), strict=True,
+        )  # fmt: skip
+        for pair, plain, lower, upper, number, agreed, chance, kappa, spread in rows:
+            drawn = None
+            if few:
+                drawn = _likely(self.cells, pair, kappa, self.weighting, self.confidence)
             if plain and drawn is None:
                 yield Coefficient(
-                    "cohen_kappa", value, None, observed, expected, error, lower, upper,
-                    confidence, int(items), method, details,
+                    "cohen_kappa", kappa, None, agreed, chance, spread, lower, upper,
+                    self.confidence, int(number), method, details,
                 )  # fmt: skip
             else:
-                parts = Parts(observed, expected)
-                spread = Spread(value, error, parts, int(items), int(items), None, drawn)
-                yield _coefficient(spread, details, confidence, interval)
+                both = Parts(agreed, chance)
+                known = Spread(kappa, spread, both, int(number), int(number), None, drawn)
+                yield _coefficient(known, details, self.confidence, self.interval)
 
 
 def _ordinary(
-    kappas: _Kappas, ordinary: NDArray[np.bool_], confidence: float, interval: str
+    columns: Floats, ordinary: NDArray[np.bool_], confidence: float, interval: str
 ) -> tuple[Floats, Floats]:
     """Return the bounds of pairs with an error, by a formula; NaN for others."""
+    items, _, _, value, error, fourths = columns
     if interval != ASYMMETRIC:
-        return confidence_intervals(kappas.value, kappas.error, kappas.items, confidence)
-    low, high = np.full(kappas.value.shape, np.nan), np.full(kappas.value.shape, np.nan)
-    value, error, items, fourths = (
-        column[ordinary] for column in (kappas.value, kappas.error, kappas.items, kappas.fourths)
-    )
+        return confidence_intervals(value, error, items, confidence)
+    low, high = np.full(value.shape, np.nan), np.full(value.shape, np.nan)
+    items, _, _, value, error, fourths = columns[:, ordinary]
     freedom = degrees_of_freedom(items, error**2, fourths)
     low[ordinary], high[ordinary] = log_confidence_intervals(value, error, freedom, confidence)
     return low, high

@@ -38,7 +38,7 @@ def pairs_of(asked: Asked, place: Place, question: str, *names: str) -> list[dic
     def pairs(ledger: Ledger) -> list[dict[str, Any]]:
         weights = ledger.pair_weights(place.project, question)
         every = ledger.by_pair(place.project, weights=weights, **place.of(question))
-        return [pair.to_dict() for pair in every.of(*names)]
+        return [pair.to_dict() for pair in every.pairs.of(*names).lowest()]
 
     return asked.figure(place.project, "pairs", place.key, question, names, compute=pairs)
 
