@@ -12,6 +12,7 @@ from tests.audit.crowds import sentence
 from tests.audit.records import Asked, Person, Record, recorded
 from tests.profiles import examples
 from tracker.audit.findings import audit
+from tracker.audit.kind import TestResult
 from tracker.audit.kinds import KINDS
 
 SMALL = {"people": 6, "answers": 40, "per_item": 4}
@@ -34,7 +35,7 @@ def findings(record):
         for kind in KINDS.values()
         if not evidence.lacks(kind.needs)
         for finding in kind.find(evidence)
-        if not isinstance(finding, float)
+        if isinstance(finding, TestResult)
     ]
     return {f.key: (f.p_value, f.effect.value, f.observed, f.expected, f.n) for f in made}
 

@@ -6,6 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -177,8 +178,13 @@ def _stripped(
 
 Consult: TypeAlias = Callable[[Collection[TestResult]], JointAnswers]
 """Return the answers to some items of the annotators whom these findings are about."""
-Tests: TypeAlias = Sequence[TestResult | float]
-"""Findings, tested or not; of tests that nobody would ask for, the p-value alone."""
+
+
+class Tests(NamedTuple):
+    """Findings, tested or not; and the p-values of tests that nobody would ask for, (tests,)."""
+
+    results: Sequence[TestResult]
+    others: FloatArray
 
 
 @dataclass(frozen=True)
@@ -257,7 +263,13 @@ def decide_findings(
 def make_tests(kinds: Sequence[Kind], evidence: Evidence) -> Tests:
     """Make the tests of all kinds that the evidence suffices for."""
     asked = [kind for kind in kinds if not evidence.lacks(kind.needs)]
-    return [result for kind in asked for result in kind.find(evidence)]
+    results, others = list[TestResult](), [np.zeros(0)]
+    for test in chain.from_iterable(kind.find(evidence) for kind in asked):
+        if isinstance(test, TestResult):
+            results.append(test)
+        else:
+            others.append(test)
+    return Tests(results, np.concatenate(others))
 
 
 def judge_tests(questions: Sequence[Tests], alpha: float) -> list[dict[Key, Finding]]:
@@ -265,22 +277,19 @@ def judge_tests(questions: Sequence[Tests], alpha: float) -> list[dict[Key, Find
 
     It is over all tests of all kinds, annotators, categories and questions.
     """
-    p_values = (_p_value(test) for tests in questions for test in tests)
-    q_values = iter(benjamini_hochberg([p_value for p_value in p_values if p_value is not None]))
+    tested = [test.p_value for tests in questions for test in tests.results]
+    known = [p_value for p_value in tested if p_value is not None]
+    others = (tests.others.tolist() for tests in questions)
+    q_values = iter(benjamini_hochberg([*known, *chain.from_iterable(others)]))
     judged: list[dict[Key, Finding]] = []
     for tests in questions:
         judged.append({})
-        for test in tests:
-            q_value = None if _p_value(test) is None else next(q_values)
-            if isinstance(test, TestResult):
-                significant = q_value is not None and q_value <= alpha
-                finding = Finding(**vars(test), q_value=q_value, significant=significant)
-                judged[-1][test.key] = finding
+        for test in tests.results:
+            q_value = None if test.p_value is None else next(q_values)
+            significant = q_value is not None and q_value <= alpha
+            finding = Finding(**vars(test), q_value=q_value, significant=significant)
+            judged[-1][test.key] = finding
     return judged
-
-
-def _p_value(test: TestResult | float) -> float | None:
-    return test.p_value if isinstance(test, TestResult) else test
 
 
 def _opinions_beside_models(

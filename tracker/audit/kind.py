@@ -106,7 +106,7 @@ class TestResult:
 
     def with_details(self, details: Mapping[str, object]) -> Self:
         """Return the same with further details."""
-        return replace(self, details={**self.details, **details})
+        return replace(self, details={**self.details, **details}) if details else self
 
     @property
     def over(self) -> bool:
@@ -353,8 +353,8 @@ class Kind:
         name: as in the contract.
         needs: fields of ``Evidence`` without which the kind is not asked.
         reads: fields that it looks at, too, where they are given.
-        find: all findings in the evidence, tested or not; of very many, a p-value alone if it
-            is above alpha: a test that counts, and a finding that nobody would ask for.
+        find: all findings in the evidence, tested or not; of very many, the p-values alone that
+            are above alpha: tests that count, and findings that nobody would ask for.
         threshold: the least effect of a flag; `Evidence.floor` knows what the user made of it.
         spoils: whether such answers shift what is expected of the co-annotators, so that a refit
             leaves them out.
@@ -368,7 +368,7 @@ class Kind:
 
     name: str
     needs: frozenset[str]
-    find: Callable[[Evidence], Iterable[TestResult | float]]
+    find: Callable[[Evidence], Iterable[TestResult | FloatArray]]
     threshold: Threshold | None = None
     reads: frozenset[str] = frozenset()
     spoils: bool = False

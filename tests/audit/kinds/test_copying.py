@@ -10,6 +10,7 @@ from tests.audit.crowds import one, seeded
 from tests.audit.records import Asked, Person, pair_patterns, recorded
 from tracker.audit.findings import Evidence
 from tracker.audit.habits import copying_habits, joint_copying_chance
+from tracker.audit.kind import TestResult
 from tracker.audit.kinds.copying import COPYING, copying_in_minority_answers
 from tracker.audit.statistics.exact_tests import benjamini_hochberg, poisson_binomial_tails
 from tracker.core.audit_tallies import audit_tally_of_pairs
@@ -28,7 +29,7 @@ def copier(asked: Asked) -> int:
 def findings(record):
     """The findings told; of pairs that do not stand out there are p-values alone."""
     found = COPYING.find(record.evidence())
-    return {(f.annotator, f.other): f for f in found if not isinstance(f, float)}
+    return {(f.annotator, f.other): f for f in found if isinstance(f, TestResult)}
 
 
 def minorities(record):
@@ -173,9 +174,6 @@ def test_who_shares_too_few_items_is_no_pair():
 
 def test_no_minority_answer_has_no_ratio():
     items = [{0: i % 2, 1: i % 2, 2: i % 2, 3: i % 2} for i in range(30)]
-    found = [
-        *COPYING.find(
-            Evidence(one(*items).tallies(), pairs=audit_tally_of_pairs(pair_patterns(items)))
-        )
-    ]
-    assert found == [1.0] * 6
+    pairs = audit_tally_of_pairs(pair_patterns(items))
+    (p_values,) = COPYING.find(Evidence(one(*items).tallies(), pairs=pairs))
+    assert p_values.tolist() == [1.0] * 6

@@ -78,8 +78,8 @@ _LEAST_APART = 0.5  # a ratio stays finite
 MEDIUM_RATIO, HIGH_RATIO = 3.0, 5.0
 
 
-def run_test(evidence: Evidence) -> Iterator[TestResult | float]:
-    """One finding per pair with enough shared items that stands out; of the others, the p-value.
+def run_test(evidence: Evidence) -> Iterator[TestResult | FloatArray]:
+    """One finding per pair with enough shared items that stands out; of the others, the p-values.
 
     There may be a hundred thousand pairs.
     """
@@ -87,7 +87,7 @@ def run_test(evidence: Evidence) -> Iterator[TestResult | float]:
     yield from copied_from_models(evidence)
 
 
-def _of_people(evidence: Evidence) -> Iterator[TestResult | float]:
+def _of_people(evidence: Evidence) -> Iterator[TestResult | FloatArray]:
     shared = evidence.pairs
     if shared is None or not shared.pairs:
         return
@@ -101,7 +101,7 @@ def _of_people(evidence: Evidence) -> Iterator[TestResult | float]:
     yield from _tested(evidence, shared.pairs, minority, alike, patterns)
 
 
-def copied_from_models(evidence: Evidence) -> Iterator[TestResult | float]:
+def copied_from_models(evidence: Evidence) -> Iterator[TestResult | FloatArray]:
     """Return likewise of each person and each model that answered the same items."""
     beside = evidence.models
     if beside is None or not beside.pairs:
@@ -118,7 +118,7 @@ def _tested(
     patterns: Callable[[Collection[tuple[int, int]]], Mapping[tuple[int, int], Any]],
     *,
     model: bool = False,
-) -> Iterator[TestResult | float]:
+) -> Iterator[TestResult | FloatArray]:
     """Yield the results of pairs, from their `Shared` or `GivenBesideModels` answers.
 
     Those that stand out are tested again with their own habits, for which ``patterns`` counts how
@@ -130,7 +130,7 @@ def _tested(
     habits = copying_habits(evidence) if standing else {}
     items = patterns(standing) if standing else {}
     plain = p_values > evidence.alpha
-    yield from p_values[plain].tolist()
+    yield p_values[plain]
     for place in np.flatnonzero(~plain).tolist():
         pair = pairs[place]
         expected, p_value = float(minority.expected[place]), float(p_values[place])
