@@ -33,9 +33,7 @@ from tracker.counts import import_tallies, kept_counts
 from tracker.counts.filter import EVERYTHING, select_answers
 from tracker.counts.items import count_answers_per_item
 from tracker.counts.selection import Selection
-from tracker.counts.tallies import (
-    count_item_patterns,
-)
+from tracker.counts.tallies import Present, count_item_patterns, select_label_contents
 from tracker.ledger import Ledger
 from tracker.projects import touched
 from tracker.projects.projects import last_change
@@ -207,6 +205,29 @@ def test_after_an_import_only_its_items_are_counted(
     assert len(wanted) == 2
 
 
+def test_whether_any_answer_is_of_a_kind_is_looked_for_in_touched_items(
+    ledger: Ledger, write: Write
+) -> None:
+    def contents() -> tuple[Present, set[str]]:
+        with ledger.database.read() as connection:
+            present = select_label_contents(connection, selected(connection))
+            tallies: NewTallies = connection.info[TALLIES]
+            return present, tallies.counted_by
+
+    nothing, empty = Present(False, False, False, False), Present(False, False, True, False)
+    ledger.import_file(write(answers(30)), "p")
+    assert contents() == (nothing, {"database"})
+    ledger.import_file(write(answers(2, 40)), "p")
+    assert contents() == (nothing, {"touched"})
+    two = [ledger.import_file(write(f"item,annotator,category\n{n},a,\n"), "p").id for n in (1, 2)]
+    assert contents() == (empty, {"touched"})
+    undo(ledger, two[0])
+    assert contents() == (empty, {"database"})  # it may have been the last one
+    undo(ledger, two[1])
+    assert contents() == (nothing, {"database"})
+
+
+@both
 def test_small_projects_keep_nothing(
     ledger: Ledger, write: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -81,9 +81,9 @@ def count_patterns_by_slice(
     different texts are left out. With a ``share`` it is that of all items, drawn by their ids.
     """
     slices = select_slices(connection, selection, share)
-    answers = select_answer_rows(selection, alone=True)
-    drawn = draw_items(select(answers), answers.c.item_id, share).subquery("drawn")
-    code = make_pattern_code(connection, selection, of=drawn)
+    drawn = None if share >= 1 else _drawn_items(selection, share)
+    answers = select_answer_rows(selection, alone=True, items=drawn)
+    code = make_pattern_code(connection, selection, of=answers)
     codes = [code.items.c[name] for name in code.columns]
     item, *key, number = slices.c
     statement = (
@@ -190,6 +190,18 @@ def draw_items(statement: Select[Any], item: ColumnElement[Any], share: float) -
     return statement if share >= 1 else statement.where(is_drawn(item, share))
 
 
+def _drawn_items(selection: Selection, share: float) -> Select[Any]:
+    every = select(_items.c.id).where(_items.c.project_id == selection.question.project_id)
+    return draw_items(every, _items.c.id, share)
+
+
+def _draw_answers(
+    statement: Select[Any], item: ColumnElement[Any], selection: Selection, share: float
+) -> Select[Any]:
+    """Return the answers to drawn items, whose ids are looked up: there are far more answers."""
+    return statement if share >= 1 else statement.where(item.in_(_drawn_items(selection, share)))
+
+
 def _slices(
     selection: Selection,
     texts: Collection[str],
@@ -225,12 +237,13 @@ def _slices(
         yield _in_quarters(draw_items(rows, _items.c.id, share))
     if IMPORT in texts:
         of_imports = select_import_numbers(selection)
-        imports = draw_items(of_imports, labels.c.item_id, share).subquery("imports")
+        imports = _draw_answers(of_imports, labels.c.item_id, selection, share).subquery("imports")
         name = literal(IMPORT, Text).label("name")
         yield select(imports.c.item_id, name, imports.c.value, _NO_NUMBER)
     if guidelines:
         dated = select_dated_answers(selection)
-        answers = draw_items(select(dated), dated.c.item_id, share).subquery("under_guidelines")
+        drawn = _draw_answers(select(dated), dated.c.item_id, selection, share)
+        answers = drawn.subquery("under_guidelines")
         last = func.max(answers.c.labeled_at)
         held = [(last >= literal(at, BigInteger), literal(name)) for at, name in guidelines[::-1]]
         name = literal(GUIDELINE, Text).label("name")

@@ -66,12 +66,14 @@ class _Counting:
         fetch: returns the columns that a connection has now; None if they are too many.
         keys: how many of the columns it groups by; None if its rows do not add up.
         most: whether the last column is a greatest value, of which a greater one will do.
+        any_of: whether it is one row that says of conditions whether any answer meets them.
     """
 
     statement: Select[Any]
     fetch: Callable[[Connection], Columns | None]
     keys: int | None
     most: bool = False
+    any_of: bool = False
 
     @cached_property
     def of_items(self) -> bool:
@@ -181,6 +183,19 @@ def kept_rows(
 ) -> list[tuple[Any, ...]]:
     """Return the rows of a statement on a project's answers, kept until any of them changes."""
     return [*counted_rows(connection, statement, question, None)]
+
+
+def kept_any_of(
+    connection: Connection, statement: Select[Any], question: QuestionInfo
+) -> tuple[bool, ...]:
+    """Return the row of a statement that says of conditions whether any answer meets them."""
+
+    def fetch(held: Connection) -> Columns:
+        return _turned([tuple(held.execute(statement).one())])
+
+    counting = _Counting(statement, fetch, None, any_of=True)
+    columns = _kept_columns(connection, question, counting) or fetch(connection)
+    return tuple(bool(there) for (there,) in columns)
 
 
 def kept_set(
@@ -395,7 +410,7 @@ def _carried(
 ) -> Columns | None:
     """Return the columns with the touched items counted anew; None if all are to be counted."""
     project_id, through = question.project_id, kept.state.change_id
-    if counting.keys is None or not counting.of_items:
+    if (counting.keys is None and not counting.any_of) or not counting.of_items:
         return None
     touched = items_to_count_again(connection, question.key, through, items)
     if touched is None:
@@ -406,8 +421,18 @@ def _carried(
     )
     if before is None or now is None:
         return None
+    if counting.keys is None:
+        return _any_of(_read(kept.content), before, now)
     parts = [(_read(kept.content), 1), (before, -1), (now, 1)]
     return _summed(parts, counting.keys, most=counting.most)
+
+
+def _any_of(kept: Columns, before: Columns, now: Columns) -> Columns | None:
+    """Return of each condition whether any answer meets it; None if the last one may be gone."""
+    was, then, still = (np.array(columns, dtype=np.bool_)[:, 0] for columns in (kept, before, now))
+    if (was & then & ~still).any():
+        return None
+    return [*(was | still).astype(np.int64).reshape(-1, 1)]
 
 
 def _summed(parts: Sequence[tuple[Columns, int]], keys: int, *, most: bool) -> Columns:

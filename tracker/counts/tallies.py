@@ -36,7 +36,7 @@ from tracker.core.tallies import (
 )
 from tracker.core.tally_columns import TallyColumns, distinct_numbers, tally_columns_of
 from tracker.counts.annotator_patterns import count_against_patterns
-from tracker.counts.kept_counts import counted_pairs, counted_rows, kept_rows
+from tracker.counts.kept_counts import counted_pairs, counted_rows, kept_any_of
 from tracker.counts.pattern_codes import (
     AS_COLUMNS,
     Code,
@@ -322,5 +322,4 @@ def select_label_contents(connection: Connection, selection: Selection) -> Prese
     any_there = select(any_of).subquery("any_of").c.there
     sought = (and_(given, timed), and_(given, measured), empty, and_(given, repeated))
     tests = (case((any_there, there(condition)), else_=false()) for condition in sought)
-    (row,) = kept_rows(connection, select(*tests), selection.question)
-    return Present(*map(bool, row))
+    return Present(*kept_any_of(connection, select(*tests), selection.question))
