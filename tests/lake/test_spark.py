@@ -66,7 +66,7 @@ def told(ledger: Ledger, project: str) -> list[str]:
     figures: list[Any] = [
         ledger.agreement(project),
         ledger.audit(project),
-        ledger.by_pair(project),
+        [*ledger.by_pair(project).pairs],
         ledger.agreement(project, as_of="2026-01-20"),
         ledger.compare(project, "2026-01-01..2026-01-20", "2026-01-21..2026-02-20"),
         ledger.history(project, every="week"),

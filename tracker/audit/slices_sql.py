@@ -80,8 +80,8 @@ def count_patterns_by_slice(
     An item lies in as many slices as it has attributes. Attributes of more than `MOST_GROUPS`
     different texts are left out. With a ``share`` it is that of all items, drawn by their ids.
     """
-    slices = select_slices(connection, selection, share)
-    drawn = None if share >= 1 else _drawn_items(selection, share)
+    drawn = drawn_items(selection, share)
+    slices = select_slices(connection, selection, drawn)
     answers = select_answer_rows(selection, alone=True, items=drawn)
     code = make_pattern_code(connection, selection, of=answers)
     codes = [code.items.c[name] for name in code.columns]
@@ -121,21 +121,26 @@ def count_patterns_by_slice(
 
 
 def select_slices(
-    connection: Connection, selection: Selection, share: float = 1.0, *, of_answers: bool = True
+    connection: Connection,
+    selection: Selection,
+    drawn: Select[Any] | None = None,
+    *,
+    of_answers: bool = True,
 ) -> Subquery:
     """Return the slices that each item lies in: item_id, name, value, number.
 
-    Each item lies in one more, of no name, which is all items. Without those ``of_answers``, by
+    Each item lies in one more, of no name, which is all items. ``drawn`` are the ids of the items,
+    None for all. Without those ``of_answers``, by
     import and guideline, slices are of the items themselves.
     """
-    texts, numbers = _attribute_names(connection, selection, share)
+    texts, numbers = _attribute_names(connection, selection, drawn)
     guidelines = _guidelines(connection, selection) if of_answers else []
     texts = texts if of_answers else [name for name in texts if name != IMPORT]
     empty = (literal("", Text).label(name) for name in ("name", "value"))
     every = select(_items.c.id.label("item_id"), *empty, _NO_NUMBER)
     every = every.where(_items.c.project_id == selection.question.project_id)
-    some = _slices(selection, texts, numbers, guidelines, share)
-    return union_all(draw_items(every, _items.c.id, share), *some).subquery("slices")
+    some = _slices(selection, texts, numbers, guidelines, drawn)
+    return union_all(_of_drawn(every, _items.c.id, drawn), *some).subquery("slices")
 
 
 def slice_of_row(name: str, value: str, bounds: tuple[float, float] | None) -> Slice:
@@ -185,21 +190,19 @@ def count_tallies_by_slice(
     )
 
 
-def draw_items(statement: Select[Any], item: ColumnElement[Any], share: float) -> Select[Any]:
-    """Return the rows of a share of the items, drawn by their ids."""
-    return statement if share >= 1 else statement.where(is_drawn(item, share))
+def drawn_items(selection: Selection, share: float) -> Select[Any] | None:
+    """Return the ids of a share of the items, drawn by their ids; None if it is all of them."""
+    if share >= 1:
+        return None
+    ours = _items.c.project_id == selection.question.project_id
+    # Drawn once, and then looked up: there are far more answers than items.
+    return select(select(_items.c.id).where(ours, is_drawn(_items.c.id, share)).cte("drawn"))
 
 
-def _drawn_items(selection: Selection, share: float) -> Select[Any]:
-    every = select(_items.c.id).where(_items.c.project_id == selection.question.project_id)
-    return draw_items(every, _items.c.id, share)
-
-
-def _draw_answers(
-    statement: Select[Any], item: ColumnElement[Any], selection: Selection, share: float
+def _of_drawn(
+    statement: Select[Any], item: ColumnElement[Any], drawn: Select[Any] | None
 ) -> Select[Any]:
-    """Return the answers to drawn items, whose ids are looked up: there are far more answers."""
-    return statement if share >= 1 else statement.where(item.in_(_drawn_items(selection, share)))
+    return statement if drawn is None else statement.where(item.in_(drawn))
 
 
 def _slices(
@@ -207,7 +210,7 @@ def _slices(
     texts: Collection[str],
     numbers: Collection[str],
     guidelines: Sequence[tuple[int, str]],
-    share: float = 1.0,
+    drawn: Select[Any] | None = None,
 ) -> Iterator[Select[Any]]:
     """Yield statements of the columns item_id, name, value and number, of chosen attributes."""
     project = selection.question.project_id
@@ -219,14 +222,14 @@ def _slices(
     )
     if texts:
         columns = (item, _attributes.c.name, _attributes.c.value, _NO_NUMBER)
-        yield draw_items(select(*columns).where(own, _attributes.c.name.in_(texts)), item, share)
+        yield _of_drawn(select(*columns).where(own, _attributes.c.name.in_(texts)), item, drawn)
     if numbers:
         number = case(
             (_attributes.c.value.regexp_match(_NUMBER), sql_cast(_attributes.c.value, Double))
         )
         rows = select(item, _attributes.c.name, number.label("number"))
         rows = rows.where(own, _attributes.c.name.in_(numbers))
-        yield _in_quarters(draw_items(rows, item, share))
+        yield _in_quarters(_of_drawn(rows, item, drawn))
     if TEXT_LENGTH in numbers:
         length = func.coalesce(_items.c.length, func.length(_items.c.text))
         rows = select(
@@ -234,16 +237,15 @@ def _slices(
             literal(TEXT_LENGTH, Text).label("name"),
             sql_cast(length, Double).label("number"),
         ).where(_items.c.project_id == project)
-        yield _in_quarters(draw_items(rows, _items.c.id, share))
+        yield _in_quarters(_of_drawn(rows, _items.c.id, drawn))
     if IMPORT in texts:
         of_imports = select_import_numbers(selection)
-        imports = _draw_answers(of_imports, labels.c.item_id, selection, share).subquery("imports")
+        imports = _of_drawn(of_imports, labels.c.item_id, drawn).subquery("imports")
         name = literal(IMPORT, Text).label("name")
         yield select(imports.c.item_id, name, imports.c.value, _NO_NUMBER)
     if guidelines:
         dated = select_dated_answers(selection)
-        drawn = _draw_answers(select(dated), dated.c.item_id, selection, share)
-        answers = drawn.subquery("under_guidelines")
+        answers = _of_drawn(select(dated), dated.c.item_id, drawn).subquery("under_guidelines")
         last = func.max(answers.c.labeled_at)
         held = [(last >= literal(at, BigInteger), literal(name)) for at, name in guidelines[::-1]]
         name = literal(GUIDELINE, Text).label("name")
@@ -268,7 +270,7 @@ def _in_quarters(rows: Select[Any]) -> Select[Any]:
 
 
 def _attribute_names(
-    connection: Connection, selection: Selection, share: float
+    connection: Connection, selection: Selection, drawn: Select[Any] | None
 ) -> tuple[list[str], list[str]]:
     """Return the attributes of texts, or of few numbers, and those of many numbers."""
     value = _attributes.c.value
@@ -278,7 +280,7 @@ def _attribute_names(
         .where(_attributes.c.project_id == selection.question.project_id, value != "")
         .group_by(_attributes.c.name)
     )
-    statement = draw_items(statement, _attributes.c.item_id, share)
+    statement = _of_drawn(statement, _attributes.c.item_id, drawn)
     texts, numbers = [IMPORT], [TEXT_LENGTH]
     for name, values, first, last in connection.execute(statement):
         both = all(re.match(_NUMBER, text) for text in (first, last))

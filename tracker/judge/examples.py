@@ -14,7 +14,7 @@ from tracker.counts.beside_people import of_models
 from tracker.counts.items import select_answers_to_items
 from tracker.counts.selection import Selection, select_answer_rows, stream_rows
 from tracker.judge.result import Confused, ConfusedExample
-from tracker.judge.slices_sql import drawn_items
+from tracker.judge.slices_sql import searched_items
 from tracker.projects.items import item_texts_of
 
 MOST_KINDS: Final = 5
@@ -45,7 +45,7 @@ def confused_examples(
     """
     if not kinds:
         return {}
-    items = _select_items(connection, people, kinds, drawn_items(people, answers_searched)[0])
+    items = _select_items(connection, people, kinds, searched_items(people, answers_searched))
     every = sorted({item for some in items.values() for item in some})
     texts = item_texts_of(connection, people.question.project, every)
     answers = select_answers_to_items(connection, people, every)

@@ -12,7 +12,7 @@ from tracker.audit.slices_sql import (
     LEAST_ITEMS,
     MOST_SEARCHED,
     Slice,
-    draw_items,
+    drawn_items,
     select_slices,
     slice_of_row,
 )
@@ -25,23 +25,15 @@ from tracker.counts.selection import (
     select_answer_rows,
     stream_rows,
 )
-from tracker.storage.schema import Item
-
-_items = Item.__table__
 
 BySlice = dict[Slice, Counter[tuple[Answer, Pattern]]]
 """Items of each slice by the model's answer and the pattern of people's; ``EVERYTHING`` has all."""
 EVERYTHING = Slice("", "")
 
 
-def drawn_items(people: Selection, answers: int) -> tuple[Select[Any] | None, float]:
-    """Return the ids of items drawn so that few of the answers are searched, and their share.
-
-    None stands for all items.
-    """
-    share = min(1.0, MOST_SEARCHED / max(answers, 1))
-    every = select(_items.c.id).where(_items.c.project_id == people.question.project_id)
-    return (draw_items(every, _items.c.id, share) if share < 1 else None), share
+def searched_items(people: Selection, answers: int) -> Select[Any] | None:
+    """Return the ids of items drawn so that few of the answers are searched; None for all."""
+    return drawn_items(people, MOST_SEARCHED / max(answers, 1))
 
 
 def count_beside_people_by_slice(
@@ -51,8 +43,8 @@ def count_beside_people_by_slice(
 
     ``items`` is how many the models and people answered. Slices of few items are left out.
     """
-    drawn, share = drawn_items(people, items)
-    slices = select_slices(connection, people, share, of_answers=False)
+    drawn = searched_items(people, items)
+    slices = select_slices(connection, people, drawn, of_answers=False)
     answers = select_answer_rows(people, alone=True, items=drawn)
     code = make_pattern_code(connection, people, of=answers)
     model = select_answer_rows(of_models(people, models), "models", items=drawn)
