@@ -212,3 +212,23 @@ def test_as_many_statements_whatever_the_items(ledger: Ledger, metric: Metric) -
             pairs(ledger, f"p{items}", metric=metric)
         numbers.append(statements.number)
     assert numbers[0] == numbers[1] <= 21
+
+
+def test_of_many_pairs_those_that_agree_least_come_first(sqlite_ledger: Ledger) -> None:
+    given = {"ann": "xxyy", "bob": "xxyx", "cat": "yyxx", "dot": "xx"}
+    rows = [(f"i{n}", who, letter) for who in given for n, letter in enumerate(given[who])]
+    sqlite_ledger.import_frame(pd.DataFrame(rows, columns=["item", "annotator", "category"]), "p")
+    every = sqlite_ledger.by_pair("p").pairs
+    told = [(pair.annotators, pair.value) for pair in every.lowest()]
+    values = [value for _, value in told if value is not None]
+    assert values == sorted(values)
+    assert [names for names, value in told if value is None] == [("ann", "dot"), ("bob", "dot")]
+    assert told[:2] == [(("ann", "cat"), -1.0), (("bob", "cat"), -0.5)]
+    assert [pair.annotators for pair in every.of("cat").lowest()] == [
+        ("ann", "cat"), ("bob", "cat"), ("cat", "dot"),
+    ]  # fmt: skip
+    assert [*every.of("cat", "ann")] == [every[1]]
+    assert every.among(["ann", "bob", "dot"]).annotators == [
+        ("ann", "bob"), ("ann", "dot"), ("bob", "dot"),
+    ]  # fmt: skip
+    assert every[1:3] == [every[1], every[2]]

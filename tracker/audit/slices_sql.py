@@ -130,8 +130,8 @@ def select_slices(
     """Return the slices that each item lies in: item_id, name, value, number.
 
     Each item lies in one more, of no name, which is all items. ``drawn`` are the ids of the items,
-    None for all. Without those ``of_answers``, by
-    import and guideline, slices are of the items themselves.
+    None for all. Without those ``of_answers``, by import and guideline, slices are of the items
+    themselves.
     """
     texts, numbers = _attribute_names(connection, selection, drawn)
     guidelines = _guidelines(connection, selection) if of_answers else []
