@@ -9,6 +9,8 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
 from sqlalchemy import Connection
 
 from tracker.core.errors import first_line
@@ -235,10 +237,25 @@ def labels_name(question: QuestionKey) -> str:
 
 
 def as_batch(columns: dict[str, Any]) -> Any:
-    """Return columns as Arrow takes them; masked values are missing."""
+    """Return columns of numbers as Arrow takes them; masked values are missing."""
     import pyarrow as pa
 
-    return pa.record_batch({name: pa.array(column) for name, column in columns.items()})
+    return pa.record_batch({name: _as_array(column) for name, column in columns.items()})
+
+
+def _as_array(column: NDArray[Any]) -> Any:
+    """Return a column as Arrow has it; Arrow's own way would load pandas."""
+    import pyarrow as pa
+
+    def bits(truths: NDArray[np.bool_]) -> NDArray[Any]:
+        return np.packbits(truths, bitorder="little")
+
+    values = np.ma.getdata(column)
+    parts = [
+        pa.py_buffer(bits(~np.ma.getmaskarray(column))) if np.ma.is_masked(column) else None,
+        pa.py_buffer(bits(values) if values.dtype == np.bool_ else np.ascontiguousarray(values)),
+    ]
+    return pa.Array.from_buffers(pa.from_numpy_dtype(values.dtype), len(values), parts)
 
 
 def _detach(database: DuckDBPyConnection) -> None:
