@@ -68,3 +68,10 @@ def test_an_import_of_text_needs_neither_pandas_nor_what_draws_tables(
     Path("more.csv").write_text("item,annotator,label\nz,Q,positive\nz,P,positive\n", "utf-8")
     modules, _ = imported(process, "import more.csv -p reviews")
     assert not modules & {"pandas", "scipy", "rich.table", "tracker.render.tables"}
+
+
+def test_duckdb_counts_without_pandas(process: Run, furnished: Path) -> None:
+    calls = (f"--engine duckdb {words} reviews" for words in ("audit", "agreement --by pair"))
+    modules, shown = imported(process, *calls)
+    assert "duckdb" in modules, shown
+    assert "pandas" not in modules
