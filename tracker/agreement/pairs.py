@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import fmean
-from typing import Annotated, Any, Final, TypeVar, overload
+from typing import Annotated, Any, Final, TypeVar
 
 import numpy as np
 from sqlalchemy import Connection
@@ -16,6 +16,7 @@ from tracker.agreement.query import Query, check_metric, sample_under_metric
 from tracker.agreement.run import span_pair_agreement
 from tracker.agreement.spans import SpanPair
 from tracker.core.errors import InvalidOption
+from tracker.core.made_rows import MadeRows
 from tracker.core.results import Json, Record
 from tracker.core.tallies import (
     Answer,
@@ -30,7 +31,6 @@ from tracker.counts.items import select_answers_to_items
 from tracker.counts.selection import Selection
 from tracker.counts.tallies import count_item_patterns, pair_tallies, select_items_of_patterns
 from tracker.measures.accuracy import NOTHING, Confusion, category_confusions, pattern_confusions
-from tracker.measures.cohen import Cells
 from tracker.measures.intervals import Coefficient
 from tracker.measures.numeric import NumericAgreement, numeric_agreement
 from tracker.projects.annotators import annotator_names, find_annotators
@@ -81,7 +81,7 @@ class PairAgreement:
 
 
 @dataclass(frozen=True, eq=False)
-class PairRows(Sequence[PairOf]):
+class PairRows(MadeRows[PairOf]):
     """Each two annotators, by name: of a hundred thousand pairs, the rows that are read are made.
 
     Attributes:
@@ -97,16 +97,9 @@ class PairRows(Sequence[PairOf]):
     def __len__(self) -> int:
         return len(self.annotators)
 
-    @overload
-    def __getitem__(self, place: int) -> PairOf: ...
-    @overload
-    def __getitem__(self, place: slice) -> list[PairOf]: ...
-    def __getitem__(self, place: int | slice) -> PairOf | list[PairOf]:
-        rows = [*self.make(np.atleast_1d(np.arange(len(self))[place]))]
-        return rows if isinstance(place, slice) else rows[0]
-
-    def __iter__(self) -> Iterator[PairOf]:
-        return iter(self.make(np.arange(len(self))))
+    def made(self, places: IntArray) -> Iterator[PairOf]:
+        """Yield the rows of some pairs."""
+        return iter(self.make(places))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, PairRows) and [*self] == [*other]
@@ -115,7 +108,7 @@ class PairRows(Sequence[PairOf]):
 
     def lowest(self) -> list[PairOf]:
         """Return the pairs that agree least, at most `MOST_PAIRS`, undefined figures last."""
-        return [*self.make(np.argsort(self.values, kind="stable")[:MOST_PAIRS])]
+        return [*self.made(np.argsort(self.values, kind="stable")[:MOST_PAIRS])]
 
     def of(self, *names: str) -> PairRows[PairOf]:
         """Return the pairs of an annotator, or of two."""
@@ -172,23 +165,16 @@ def agreement_by_pair(
 
     def rows(places: IntArray) -> Iterator[PairAgreement]:
         own = order[places]
-        for place, pair, kappa in zip(places.tolist(), own.tolist(), kappas.of(own), strict=True):
+        for place, pair, kappa in zip(places.tolist(), own.tolist(), kappas.made(own), strict=True):
             numeric = None
             if values is not None:
-                table = _table(pairs.cells, pair, turned=bool(first[pair] > second[pair]))
+                table = pairs.cells.table(pair)
+                if first[pair] > second[pair]:
+                    table = {(b, a): items for (a, b), items in table.items()}
                 numeric = numeric_agreement(table, values, confidence=asked.confidence)
             yield PairAgreement(annotators[place], kappa, numeric)
 
     return PairRows(annotators, kappas.values[order], rows)
-
-
-def _table(cells: Cells, pair: int, *, turned: bool) -> dict[tuple[Answer, Answer], int]:
-    """Return the cross-table of a pair, ``turned`` with the answers of the second first."""
-    part = slice(*np.searchsorted(cells.pair, [pair, pair + 1]))
-    columns = (cells.first, cells.second, cells.items)
-    rows = zip(*(column[part].tolist() for column in columns), strict=True)
-    table = {(cells.answers[a], cells.answers[b]): items for a, b, items in rows}
-    return {(b, a): items for (a, b), items in table.items()} if turned else table
 
 
 def span_agreement_by_pair(

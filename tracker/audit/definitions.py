@@ -87,7 +87,7 @@ def _told_slices(
     """
     if evidence.columns.item_patterns.items_compared < 2 * LEAST_ITEMS:
         return []
-    share = min(MOST_SEARCHED / max(int(evidence.columns.number.sum()), 1), 1.0)
+    share = MOST_SEARCHED / max(int(evidence.columns.number.sum()), 1)
     reading = Reading(selection.question, categories, len(evidence.columns.annotators))
     weak = weak_slices(_slices(connection, selection, reading, share))
     if not weak:

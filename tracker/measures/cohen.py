@@ -6,11 +6,12 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, overload
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tracker.core.made_rows import MadeRows
 from tracker.core.tallies import Answer, ItemPatterns, Pattern, make_pattern
 from tracker.measures.chance_corrected import fleiss_kappa
 from tracker.measures.estimate import Estimate
@@ -64,6 +65,13 @@ class Cells:
     second: Integers
     items: Integers
     pairs: int
+
+    def table(self, pair: int) -> dict[tuple[Answer, Answer], int]:
+        """Return the cross-table of one pair."""
+        rows = slice(*np.searchsorted(self.pair, [pair, pair + 1]))
+        columns = (self.first, self.second, self.items)
+        cells = zip(*(column[rows].tolist() for column in columns), strict=True)
+        return {(self.answers[a], self.answers[b]): items for a, b, items in cells}
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,7 +167,7 @@ _COLUMNS: Final = ("items", "observed", "expected", "value", "error", "fourths")
 
 
 @dataclass(frozen=True, eq=False)
-class CohenKappas(Sequence[Coefficient]):
+class CohenKappas(MadeRows[Coefficient]):
     """Cohen's kappa of each pair: of a hundred thousand, bounds are made of those that are read.
 
     Attributes:
@@ -183,19 +191,7 @@ class CohenKappas(Sequence[Coefficient]):
     def __len__(self) -> int:
         return self.cells.pairs
 
-    @overload
-    def __getitem__(self, place: int) -> Coefficient: ...
-    @overload
-    def __getitem__(self, place: slice) -> list[Coefficient]: ...
-    def __getitem__(self, place: int | slice) -> Coefficient | list[Coefficient]:
-        places = np.arange(len(self))[place]
-        made = [*self.of(np.atleast_1d(places))]
-        return made if isinstance(place, slice) else made[0]
-
-    def __iter__(self) -> Iterator[Coefficient]:
-        return self.of(np.arange(len(self)))
-
-    def of(self, places: Integers) -> Iterator[Coefficient]:
+    def made(self, places: Integers) -> Iterator[Coefficient]:
         """Yield the kappas of some pairs."""
         columns = self.columns[:, places]
         items, *_, error, _ = columns
@@ -245,12 +241,8 @@ def _likely(
     if math.isnan(value):
         return None
     patterns: Counter[Pattern] = Counter()
-    rows = slice(*np.searchsorted(cells.pair, [pair, pair + 1]))
-    for first, second, items in zip(
-        cells.first[rows].tolist(), cells.second[rows].tolist(), cells.items[rows].tolist(),
-        strict=True,
-    ):  # fmt: skip
-        patterns[make_pattern([cells.answers[first], cells.answers[second]])] += items
+    for answers, items in cells.table(pair).items():
+        patterns[make_pattern(answers)] += items
     if patterns.total() < 2:
         return None
     both = Sample(pattern_table_of(ItemPatterns(patterns), cells.answers), 2, weighting)
