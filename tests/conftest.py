@@ -21,28 +21,18 @@ from uuid import uuid4
 
 import pytest
 from argon2 import PasswordHasher
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, is_hypothesis_test, settings
 from sqlalchemy import URL, Engine, create_engine, event
 from xdist.scheduler import LoadScopeScheduling
 
-from tests import postgres
+from tests import ceiling, postgres, profiles
 from tests.filled import Fill, FillOnce, Restore, empty_postgres, keep
 from tests.helpers import write_file
-from tests.profiles import ON_BOTH, THOROUGH
+from tests.profiles import ON_BOTH
 from tracker.ledger import Ledger
 from tracker.storage.backends import BACKENDS
 from tracker.storage.backends.postgres import Postgres
 from tracker.storage.database import Database
-
-# No deadline: the first interval of a process imports scipy, and a database takes its time.
-# A test that shares one database among its examples makes a new project for each.
-settings.register_profile(
-    "tracker",
-    max_examples=30 if THOROUGH else 15,
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
-)
-settings.load_profile("tracker")
 
 NO_POSTGRES = "NO POSTGRES"
 STARTED = {"label_studio", "mlflow", "browser"}
@@ -51,22 +41,40 @@ _numbers = itertools.count(1)
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Compile each file once, also where Python is told to write nothing beside the sources.
+    """Choose how many examples are drawn, measure CPU time, and keep compiled files.
 
-    Half of what a program takes that a test starts is to compile what it imports.
+    Files are compiled once even if Python is told to write nothing next to the sources: half the
+    time of a program that a test starts is spent on compiling its imports.
     """
+    profiles.EXHAUSTIVE = config.option.markexpr == "exhaustive"
+    # No deadline: the first interval of a process imports scipy. A test that shares one database
+    # among its examples makes a new project for each.
+    settings.register_profile(
+        "tracker",
+        max_examples=200 if profiles.EXHAUSTIVE else 15,
+        deadline=None,
+        suppress_health_check=[HealthCheck.function_scoped_fixture],
+    )
+    settings.load_profile("tracker")
+    ceiling.register(config)
     if os.environ.pop("PYTHONDONTWRITEBYTECODE", None):
         os.environ["PYTHONPYCACHEPREFIX"] = str(config.rootpath / ".pytest_cache" / "compiled")
         sys.pycache_prefix, sys.dont_write_bytecode = os.environ["PYTHONPYCACHEPREFIX"], False
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave Postgres out, but for what depends on the database and who asks by name.
+    """Choose the tests of a run (see `profiles`), the longest first.
 
-    On a server of one's own everything runs. What starts another program comes first: at the end,
-    one worker would wait for it alone.
+    At the end, one worker would wait for them alone. A server named by the environment gets all
+    tests that can run on Postgres.
     """
-    items.sort(key=lambda item: not STARTED & {*getattr(item, "fixturenames", ())})
+    items.sort(key=lambda item: not _comes_first(item))
+    if profiles.EXHAUSTIVE:
+        for item in items:
+            if _elsewhere(item) or is_hypothesis_test(getattr(item, "function", None)):
+                item.add_marker("exhaustive")
+        return
     if os.environ.get(postgres.VARIABLE):
         return
     config.hook.pytest_deselected(items=[item for item in items if _elsewhere(item)])
@@ -91,6 +99,10 @@ def pytest_collection_finish() -> None:
     """Let the garbage collector pass over the thousands of tests that were collected."""
     gc.collect()
     gc.freeze()
+
+
+def _comes_first(item: pytest.Item) -> bool:
+    return bool(STARTED & {*getattr(item, "fixturenames", ())}) or ceiling.is_exception(item.nodeid)
 
 
 def _elsewhere(item: pytest.Item) -> bool:
@@ -311,8 +323,9 @@ def fill_once() -> FillOnce:
         if key in kept:
             kept[key](ledger)
         else:
-            fill(ledger)
-            kept[key] = keep(ledger)
+            with ceiling.shared_work():
+                fill(ledger)
+                kept[key] = keep(ledger)
         return ledger
 
     return filled

@@ -1,26 +1,26 @@
-"""How much a run tries: a quick one while working, the thorough one if `CI` is set.
+"""Which tests a run holds, and how many examples it draws.
 
-The quick run tries fewer drawn examples and no long simulations. A test that takes a ledger on
-either database runs on Postgres in `storage`, in the goldens, which ask every command, and if it is
-marked as `both`: what it asks depends on the database, or is a room's one comparison with a plain
-count. On a server of one's own (`TRACKER_TEST_POSTGRES_URL`) everything does.
+The ordinary run is the one for contributors and for continuous integration. `pytest -m exhaustive`
+runs the rest: tests marked `exhaustive`, every property with all its examples, and on Postgres the
+tests that the ordinary run asks on SQLite alone.
+
+The ordinary run asks Postgres in `storage`, in the goldens, and where a test is marked `both`
+because its answer depends on the database.
 """
 
 from __future__ import annotations
 
-import os
-
 import pytest
 from hypothesis import settings
 
-THOROUGH = bool(os.environ.get("CI"))
-thorough = pytest.mark.skipif(not THOROUGH, reason="takes long: set CI to run it")
+EXHAUSTIVE = False
+"""Whether this is the exhaustive run; set before test files are imported."""
+exhaustive = pytest.mark.exhaustive
 both = pytest.mark.both
-"""On Postgres, too."""
-ON_BOTH = {"storage", "golden"} if THOROUGH else {"storage"}
-"""The rooms whose tests all run on both databases."""
+ON_BOTH = {"storage", "golden"}
+"""Folders whose tests run on both databases."""
 
 
 def examples(number: int) -> settings:
-    """Return the settings of a test that tries this many drawn examples if it is thorough."""
-    return settings(max_examples=number if THOROUGH else max(1, number // 5))
+    """Return the settings of a property: all its examples, or a fifth in the ordinary run."""
+    return settings(max_examples=number if EXHAUSTIVE else max(1, number // 5))

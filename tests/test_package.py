@@ -13,7 +13,7 @@ from pathlib import Path, PurePosixPath
 import pytest
 
 from tests.house import CHECKOUT
-from tests.profiles import thorough
+from tests.profiles import exhaustive
 from tracker.core.version import VERSION
 
 
@@ -121,7 +121,7 @@ def test_the_installed_program_makes_a_database_and_a_page_to_send(
         assert (tmp_path / f"page.{form}").stat().st_size > 1000
 
 
-@thorough
+@exhaustive
 def test_the_installed_program_conforms(installed: dict[str, str], tmp_path: Path) -> None:
     command = (sys.executable, "-S", "-m", "tracker")
     assert "FAILED" not in run(*command, "conformance", cwd=tmp_path, **installed).stdout

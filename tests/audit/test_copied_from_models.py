@@ -14,7 +14,7 @@ import pytest
 
 from tests.audit.crowds import Crowd, Voice, mostly_right, seeded
 from tests.audit.records import pair_patterns
-from tests.profiles import THOROUGH
+from tests.profiles import EXHAUSTIVE
 from tracker.audit.annotator_tables import models_view
 from tracker.audit.evidence import Evidence
 from tracker.audit.findings import audit
@@ -90,7 +90,7 @@ def standing(flags: list[Finding]) -> list[tuple[int, int | None]]:
 
 @pytest.mark.parametrize("per_item", [3, 8])
 def test_who_gives_a_models_answers_is_found_and_nobody_else(per_item: int) -> None:
-    number = 30 if THOROUGH else 6
+    number = 30 if EXHAUSTIVE else 6
     caught = 0
     for seed in range(number):
         voices, model = people(seeded(1000 + seed)), mostly_right(0.9, 4)
@@ -104,7 +104,7 @@ def test_who_gives_a_models_answers_is_found_and_nobody_else(per_item: int) -> N
 
 @pytest.mark.parametrize("accuracy", [0.8, 0.9, 0.97])
 def test_an_expert_beside_a_good_model_is_accused_as_rarely_as_a_test_errs(accuracy: float) -> None:
-    number = 40 if THOROUGH else 8
+    number = 40 if EXHAUSTIVE else 8
     accused = 0
     for seed in range(number // 2):
         voices = [mostly_right(0.97, 4), *[mostly_right(0.7, 4)] * 7]

@@ -13,7 +13,7 @@ import pytest
 
 from tests.audit.crowds import Crowd, seeded
 from tests.audit.records import pair_patterns
-from tests.profiles import THOROUGH
+from tests.profiles import EXHAUSTIVE
 from tracker.audit.details import with_minorities
 from tracker.audit.evidence import Evidence
 from tracker.audit.findings import audit
@@ -22,7 +22,7 @@ from tracker.core.audit_tallies import audit_tally_of_pairs
 from tracker.core.tallies import make_pattern
 from tracker.ledger import Ledger
 
-CROWDS = 20 if THOROUGH else 6
+CROWDS = 20 if EXHAUSTIVE else 6
 Items = list[dict[int, int]]
 Voice = Callable[[Random, int, bool], int]
 

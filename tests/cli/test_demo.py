@@ -10,7 +10,7 @@ import pytest
 
 from tests.cli.commands import parse
 from tests.cli.conftest import Run
-from tests.profiles import THOROUGH, thorough
+from tests.profiles import EXHAUSTIVE, exhaustive
 from tests.report.pages import read_page
 
 HAPPENED = (("2025-05-05", "rise"), ("2025-08-25", "drop"), ("2025-11-24", "drop"))
@@ -56,7 +56,7 @@ def test_the_tour(run: Run, furnished: Path, folder: Path) -> None:
     assert len(named) > 4
     for command in {*planted, *named}:
         parse(f"tracker {command}")
-        if THOROUGH or command in named:
+        if EXHAUSTIVE or command in named:
             run(*at, *shlex.split(command))
     names = {
         project["project"] for project in run(*at, "project", "list", "--json").json()["projects"]
@@ -97,7 +97,7 @@ def test_the_tour(run: Run, furnished: Path, folder: Path) -> None:
     assert max(kinds, key=lambda kind: october[kind]) == "revised_answers"
 
 
-@thorough
+@exhaustive
 def test_the_tour_on_a_server_has_the_same_record(
     run: Run, folder: Path, empty_postgres_url: str
 ) -> None:

@@ -10,12 +10,12 @@ import pytest
 
 from tests.cli.conftest import Run
 from tests.cli.nonsense import ANSWERS_WITH_ONE, NONSENSE, calls
-from tests.profiles import THOROUGH
+from tests.profiles import EXHAUSTIVE
 
 CODES = {0, 2, 3, 4, 5, 6}
 PARTS = 2
 # One of so many of all calls, some ten thousand, is made here.
-SHARE = 16 if THOROUGH else 64
+SHARE = 16 if EXHAUSTIVE else 64
 
 
 @pytest.mark.parametrize("part", range(PARTS))

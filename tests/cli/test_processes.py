@@ -15,7 +15,7 @@ import pytest
 from sqlalchemy.engine import RootTransaction
 
 from tests.cli.conftest import Run
-from tests.profiles import thorough
+from tests.profiles import exhaustive
 from tracker.projects.projects import find_project
 from tracker.storage.database import Database
 
@@ -78,7 +78,7 @@ def test_an_interrupted_import_leaves_nothing(run: Run, folder: Path) -> None:
     "words",
     [
         ["simulate", "high", "--items", "20000", "-o", "-"],
-        pytest.param(["agreement", "sandwich", "--by", "item", "--csv"], marks=thorough),
+        pytest.param(["agreement", "sandwich", "--by", "item", "--csv"], marks=exhaustive),
         ["agreement", "sandwich", "--by", "item", "--limit", "0"],
     ],
     ids=str,
@@ -97,10 +97,10 @@ def test_a_reader_that_has_enough_is_no_error(furnished: Path, words: list[str])
 @pytest.mark.parametrize(
     ("words", "code"),
     [
-        pytest.param("status --json", 0, marks=thorough),
+        pytest.param("status --json", 0, marks=exhaustive),
         ("gate reviews --format text", 1),
-        pytest.param("gate reviews --format junit", 1, marks=thorough),  # as all but text
-        pytest.param("database check", 1, marks=thorough),
+        pytest.param("gate reviews --format junit", 1, marks=exhaustive),  # as all but text
+        pytest.param("database check", 1, marks=exhaustive),
     ],
 )  # fmt: skip
 def test_a_reader_that_has_gone_changes_no_exit_code(
@@ -154,7 +154,7 @@ def test_an_interrupt_after_all_is_stored_says_so(
 @pytest.mark.parametrize(
     ("words", "unbuffered"),
     [
-        pytest.param(["status"], "1", marks=thorough),
+        pytest.param(["status"], "1", marks=exhaustive),
         (["--help"], ""),
         (["simulate", "high", "-p", "new"], ""),
     ],
@@ -173,7 +173,7 @@ def test_output_that_cannot_be_written(furnished: Path, words: list[str], unbuff
 
 
 @posix
-@pytest.mark.parametrize("no_colour", [False, pytest.param(True, marks=thorough)])
+@pytest.mark.parametrize("no_colour", [False, pytest.param(True, marks=exhaustive)])
 def test_colour_on_a_terminal_unless_unwanted(
     furnished: Path, no_colour: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Run
-from tests.profiles import thorough
+from tests.profiles import exhaustive
 from tests.report.pages import read_page
 from tests.report.projects import KINDS
 from tracker.ledger import Ledger
@@ -130,7 +130,7 @@ def test_commands_on_the_page_can_be_run(run: Run, furnished: Path) -> None:
 
 @pytest.mark.parametrize(
     "words",
-    ["-q tone --exclude-annotator cleo", pytest.param("-q tone -q safe", marks=thorough)],
+    ["-q tone --exclude-annotator cleo", pytest.param("-q tone -q safe", marks=exhaustive)],
 )
 def test_commands_on_a_page_of_some_questions_name_them(run: Run, folder: Path, words: str) -> None:
     rows = ["item,annotator,tone,safe,other"]

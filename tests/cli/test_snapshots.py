@@ -15,7 +15,7 @@ from tests.cli.commands import parse
 from tests.cli.conftest import Run
 from tests.cli.test_exit_codes import change
 from tests.cli.test_processes import _read, posix
-from tests.profiles import thorough
+from tests.profiles import exhaustive
 from tracker.ledger import Ledger
 
 
@@ -149,7 +149,7 @@ def test_the_ledger_is_not_looked_at_for_the_chain_alone(run: Run, record: Path)
 
 
 @posix
-@thorough  # a quick run looks at that of an import
+@exhaustive  # a quick run looks at that of an import
 def test_a_bar_shows_how_far_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
     pty = pytest.importorskip("pty")
     monkeypatch.setenv("TERM", "xterm-256color")

@@ -17,7 +17,7 @@ from rich.console import Console
 
 from tests.cli.calls import CALLS, TRENDS, VARIANTS
 from tests.cli.conftest import Run
-from tests.profiles import thorough
+from tests.profiles import exhaustive
 from tracker.ledger import Ledger
 from tracker.render.escape import NEAREST
 from tracker.render.tables import shortened_cell_text, table
@@ -91,7 +91,7 @@ def width_of(line: str) -> int:
     return sum(2 if east_asian_width(sign) in "WF" else 1 for sign in line)
 
 
-@pytest.mark.parametrize("columns", [60, pytest.param(80, marks=thorough)])
+@pytest.mark.parametrize("columns", [60, pytest.param(80, marks=exhaustive)])
 def test_every_table_fits_and_breaks_no_word(
     run: Run, folder: Path, long_template: Path, columns: int
 ) -> None:

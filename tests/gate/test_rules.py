@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.helpers import count_statements
-from tests.profiles import both, thorough
+from tests.profiles import both, exhaustive
 from tests.web.reading import read
 from tracker.audit.kinds import KINDS
 from tracker.core.errors import Refused
@@ -231,7 +231,7 @@ def test_the_bound_is_rarely_below_the_truth(number: int, share: float, seed: in
     assert np.mean([bounds[k] < share for k in right.tolist()]) <= 4 * TAIL
 
 
-@thorough
+@exhaustive
 def test_honest_people_are_rarely_paused_however_often_it_is_looked_at() -> None:
     """Somebody who is right as often as the rule asks, or a little more: 100 looks."""
     most = max(k for k in range(30) if surely_at_most(k, 30) < 0.8)

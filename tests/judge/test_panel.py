@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from benchmarks.estimates import PANELS, Models, bound_kept
 from tests.helpers import write_file
 from tests.judge.test_estimate import give
-from tests.profiles import THOROUGH, both
+from tests.profiles import EXHAUSTIVE, both
 from tracker.core.errors import InvalidOption, NotFound, Refused
 from tracker.core.tallies import Answer
 from tracker.judge.cells import Cell
@@ -187,9 +187,9 @@ def test_a_threshold_passes_only_after_the_stricter_ones() -> None:
     assert route(judged, 0.05, 0.95).threshold is None
 
 
-@pytest.mark.parametrize("models", PANELS if THOROUGH else PANELS[:1])
+@pytest.mark.parametrize("models", PANELS if EXHAUSTIVE else PANELS[:1])
 def test_the_bound_of_errors_holds_as_often_as_it_says(models: Models) -> None:
-    kept, _ = bound_kept(models, 300 if THOROUGH else 40)
+    kept, _ = bound_kept(models, 300 if EXHAUSTIVE else 40)
     assert kept >= 0.95
 
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.estimates import SETTINGS, Setting, coverage
-from tests.profiles import THOROUGH
+from tests.profiles import EXHAUSTIVE
 from tracker.measures.intervals import wilson_interval
 from tracker.measures.prediction_powered import (
     NO_BETTER_THAN_CHANCE,
@@ -151,9 +151,9 @@ def test_answers_are_shared_out_by_items_and_spread(
                 assert turn <= (other.labeled + others + 0.5) / neyman_weight(other) + 1e-12
 
 
-@pytest.mark.parametrize("setting", SETTINGS if THOROUGH else SETTINGS[1:3])
+@pytest.mark.parametrize("setting", SETTINGS if EXHAUSTIVE else SETTINGS[1:3])
 def test_intervals_hold_the_truth_about_as_often_as_they_say(setting: Setting) -> None:
-    held = coverage(setting, 1_000 if THOROUGH else 400)
+    held = coverage(setting, 1_000 if EXHAUSTIVE else 400)
     assert all(share > 0.925 for share, _ in held.values()), held
-    if THOROUGH:
+    if EXHAUSTIVE:
         assert 0.93 <= held["prediction powered"][0] <= 0.97

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.monitoring.series import at, drawn, wandering, weekly
-from tests.profiles import thorough
+from tests.profiles import exhaustive
 from tracker.core.errors import InvalidOption
 from tracker.monitoring import DIRECTIONS, Point, watch
 
@@ -63,7 +63,7 @@ def test_the_sums_of_a_change_have_twice_the_run_length() -> None:
 # -- false alarms --------------------------------------------------------------------------
 
 
-@thorough
+@exhaustive
 @pytest.mark.parametrize("direction", ["drop", "change"])
 @pytest.mark.parametrize(
     ("dispersion", "unequal", "rarer"),
@@ -84,7 +84,7 @@ def test_on_a_steady_project_alarms_are_as_rare_as_stated(
     assert 50 * 0.65 <= waited / sum(map(bool, alarms)) <= 50 * 1.6 * rarer
 
 
-@thorough
+@exhaustive
 @pytest.mark.parametrize("autocorrelation", [0.3, 0.5, 0.8])
 @pytest.mark.parametrize("dispersion", [1.0, 2.25])
 def test_weeks_that_depend_on_each_other_raise_few_more(
@@ -98,7 +98,7 @@ def test_weeks_that_depend_on_each_other_raise_few_more(
     assert np.mean([one.value for one in said if one is not None]) > autocorrelation / 3
 
 
-@thorough
+@exhaustive
 @pytest.mark.parametrize(
     ("least", "most", "agreement"), [(10, 10, 0.9), (10, 30, 0.8), (10, 30, 0.9)]
 )

@@ -9,7 +9,7 @@ import pytest
 from statsmodels.api import GLS, OLS, add_constant
 
 from tests.monitoring.series import FIRST, drawn, wandering, weekly
-from tests.profiles import thorough
+from tests.profiles import exhaustive
 from tracker.core.errors import InvalidOption
 from tracker.monitoring import Point, slope
 from tracker.monitoring.series import series_of_points
@@ -131,7 +131,7 @@ def test_shifted_scaled_and_mirrored() -> None:
     assert (two.p_value, two.dispersion) == pytest.approx((one.p_value, one.dispersion))
 
 
-@thorough
+@exhaustive
 @pytest.mark.parametrize(
     ("autocorrelation", "weeks", "least", "most"),
     # Taken for independent, 18 and 42 of 100 have a p below .05 with .5 and .8.

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.monitoring.series import at, drawn, wandering, weekly
-from tests.profiles import thorough
+from tests.profiles import exhaustive
 from tracker.monitoring import Point, change_points
 from tracker.monitoring.change_points import change_point_partition, series_neighbour_spread
 from tracker.monitoring.series import series_of_points
@@ -134,7 +134,7 @@ def test_what_a_change_says() -> None:
     assert (change.n_before, change.n_after, found.n) == (3, 2, 5)
 
 
-@thorough
+@exhaustive
 @pytest.mark.parametrize(("dispersion", "weeks", "most"), [(1, 52, 0.03), (4, 26, 0.13)])
 def test_of_steady_series_few_show_a_change(dispersion: float, weeks: int, most: float) -> None:
     found = [
@@ -144,7 +144,7 @@ def test_of_steady_series_few_show_a_change(dispersion: float, weeks: int, most:
     assert np.mean(found) <= most + 0.03
 
 
-@thorough
+@exhaustive
 @pytest.mark.parametrize(("autocorrelation", "most"), [(0.5, 0.09), (0.8, 0.05)])
 def test_weeks_that_depend_on_each_other_are_no_changes(
     autocorrelation: float, most: float

@@ -13,7 +13,7 @@ import requests
 from tests.cli.conftest import Run, folder, run
 from tests.helpers import standing
 from tests.house import CHECKOUT
-from tests.profiles import thorough
+from tests.profiles import exhaustive
 from tests.sync.servers import environment, free_port, running
 from tests.web.browsing import served
 from tracker.ledger import Ledger
@@ -105,7 +105,7 @@ def tracker_at(folder: Path) -> Iterator[str]:
         yield address
 
 
-@thorough
+@exhaustive
 def test_a_project_is_kept_up_with(
     label_studio: Server, tracker_at: str, run: Run, folder: Path
 ) -> None:
@@ -172,7 +172,7 @@ def test_a_project_is_kept_up_with(
     assert not any(secret.encode() in stored for secret in secrets)
 
 
-@thorough
+@exhaustive
 def test_assigned_tasks_come_back_with_their_assignments_closed(
     label_studio: Server, run: Run, folder: Path
 ) -> None:

@@ -13,7 +13,7 @@ from fastapi.testclient import TestClient
 
 from tests.cli.conftest import Run, folder, run
 from tests.helpers import standing
-from tests.profiles import thorough
+from tests.profiles import exhaustive
 from tests.sync.listener import listening
 from tests.sync.servers import environment, free_port, running
 from tracker.ledger import Ledger
@@ -113,7 +113,7 @@ def mlflow(
         yield Server(url, python)
 
 
-@thorough
+@exhaustive
 def test_an_experiment_is_kept_up_with(mlflow: Server, run: Run, folder: Path) -> None:
     """Assessed, exported, corrected, deleted, undone: one test, for the server is started once."""
     server = mlflow

@@ -16,7 +16,7 @@ from playwright.sync_api import Browser, Page, expect
 from tests.filled import FillOnce
 from tests.helpers import write_file
 from tests.judge.faces import fill_judges
-from tests.profiles import THOROUGH
+from tests.profiles import EXHAUSTIVE
 from tests.web.browsing import LOOKS, Look, Watched, axe_faults, opened, served
 from tests.web.hostile import HOSTILE, fill_hostile
 from tracker.ledger import Ledger
@@ -93,7 +93,7 @@ def test_every_page_is_shown_whole_to_everybody(
     fill_once(ours, fill)
     faults = []
     with served(ours) as base, opened(browser, base) as watched:
-        for path in PAGES if THOROUGH else PAGES[::2]:
+        for path in PAGES if EXHAUSTIVE else PAGES[::2]:
             status = watched.go(path)
             assert status == (404 if path in {"/nothing", "/projects/none"} else 200), path
             for look in LOOKS:

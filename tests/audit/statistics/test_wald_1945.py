@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.profiles import examples, thorough
+from tests.profiles import examples, exhaustive
 from tracker.audit.statistics.sequential_test import (
     NEEDS_MORE,
     NOT_READY,
@@ -97,7 +97,7 @@ def test_the_average_sample_number_is_walds() -> None:
                                           rel=0.02)  # fmt: skip
 
 
-@thorough
+@exhaustive
 @pytest.mark.parametrize("good", [0.7, 0.8, 0.9, 0.95])
 def test_wrong_verdicts_are_as_rare_as_stated(good: float) -> None:
     draw, people = np.random.default_rng(1), 4_000

@@ -12,7 +12,7 @@ from hypothesis.strategies import integers
 from schemathesis import checks
 from schemathesis.specs.openapi import checks as openapi
 
-from tests.profiles import THOROUGH
+from tests.profiles import EXHAUSTIVE
 from tracker.ledger import Ledger
 from tracker.web.app import create_app
 
@@ -75,7 +75,7 @@ CHECKS = [
     openapi.response_schema_conformance,
 ]  # fmt: skip
 EXAMPLES = settings(
-    max_examples=5 if THOROUGH else 1, deadline=None, database=None, derandomize=not THOROUGH,
+    max_examples=5 if EXHAUSTIVE else 1, deadline=None, database=None, derandomize=not EXHAUSTIVE,
     suppress_health_check=[*HealthCheck], phases=[Phase.explicit, Phase.generate],
 )  # fmt: skip
 
