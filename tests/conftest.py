@@ -9,6 +9,7 @@ from __future__ import annotations
 import gc
 import itertools
 import os
+import re
 import shutil
 import sqlite3
 import sys
@@ -82,11 +83,14 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 class _ByFile(LoadScopeScheduling):
-    """Tests of a file go to one worker, which makes once what they share; so do all goldens."""
+    """Tests of a file go to one worker, which makes once what they share.
+
+    Goldens are divided by database and ledger, those of a ledger in all files together.
+    """
 
     def _split_scope(self, nodeid: str) -> str:
-        file = nodeid.partition("::")[0]
-        return f"goldens {'[postgresql' in nodeid}" if "golden/" in file else file
+        golden = re.match(r"tests/golden/.*\[((sqlite|postgresql)-\w+)-", nodeid)
+        return golden[1] if golden else nodeid.partition("::")[0]
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -5,15 +5,17 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from tests.cli.commands import ROOT, options
 from tests.cli.conftest import Result, Run
 from tests.golden.frozen import plain
+from tests.golden.kept import FOLDER, read_sections
 from tests.golden.texts import condensed, notebook
 
-__all__ = ["GROUPS", "Group", "last_sections", "named", "sections"]
+__all__ = ["GROUPS", "Group", "formats_of", "named", "sections", "select_for_postgres", "titles"]
 
 FORMS = {"json": "--json", "csv": "--csv", "markdown": "--format markdown"}
 """What is added to a call for a format, if the command has the option."""
@@ -49,62 +51,72 @@ def _groups() -> Iterator[tuple[str, Group]]:
 GROUPS = dict(_groups())
 
 
-def sections(run: Run, group: Group, renewed: Callable[[], str]) -> Iterator[tuple[str, str]]:
-    """Yield what each call of a group says in each format; a mistake is the same in all.
-
-    ``renewed()`` is the URL of the ledger as it was at first.
-    """
-    url = renewed()
-    for call in group.calls:
-        errors = None
-        *before, last = call.split(" && ")
-        line, _, source = last.partition(" < ")
-        for form in _forms(line, [] if before else group.forms):
-            for one in before:
-                _said(run, url, one)
-            done, text = _said(run, url, f"{line} {form}", source)
-            if done.err != errors:
-                text += _marked("! ", done.err)
-            if done.code and not form:
-                text += f"exit {done.code}\n"
-            yield _title(call, form), plain(text, url)
-            errors = done.err
-            url = renewed() if group.afresh else url
-            if done.code > 1:
-                break
+def titles(group: Group, call: str) -> set[str]:
+    """Return the titles that the sections of a call may have in the file of its group."""
+    others = {_title(other, "") for other in group.calls if other != call}
+    return {_title(call, form) for form in ("", *FORMS.values())} - others
 
 
-def last_sections(
-    run: Run, group: Group, renewed: Callable[[], str], kept: dict[str, str]
+def sections(
+    run: Run, group: Group, call: str, forms: list[str], renew: Callable[[], str]
 ) -> Iterator[tuple[str, str]]:
-    """Yield what each call says in the last of its formats, which tells most.
+    """Yield the output of a call in each of these formats; a mistake is the same in all.
 
-    The formats are made of the same answer, whatever the database. What was said to people beside
-    a document is not part of it.
+    ``renew()`` returns the URL of the ledger as it was at first. Messages to people are part of
+    the first section, and of those in which they differ from it.
     """
-    url = renewed()
-    for call in group.calls:
-        *before, last = call.split(" && ")
-        line, _, source = last.partition(" < ")
-        for one in before:
-            _said(run, url, one)
-        known = [form for form in _forms(line, group.forms) if _title(call, form) in kept]
-        form = known[0] if before else known[-1]
-        done, text = _said(run, url, f"{line} {form}", source)
-        if done.code > 1 or not form:
+    *before, last = call.split(" && ")
+    line, _, source = last.partition(" < ")
+    url, errors = renew(), ""
+    for number, form in enumerate(forms):
+        if number and group.afresh:
+            url = renew()
+        for earlier in before:
+            _run(run, url, earlier)
+        done, text = _run(run, url, f"{line} {form}", source)
+        if done.code > 1 or not form or (number and done.err != errors):
             text += _marked("! ", done.err)
         if done.code and not form:
             text += f"exit {done.code}\n"
         yield _title(call, form), plain(text, url)
-        url = renewed() if group.afresh else url
+        errors = done.err
+        if done.code > 1:
+            break
+
+
+def select_for_postgres() -> set[tuple[str, str]]:
+    """Return the calls, by group, that together use each command, option, choice and project once.
+
+    What is refused before any statement is left out.
+    """
+    selected, used = set(), set[tuple[str, ...]]()
+    for name, group in GROUPS.items():
+        texts = read_sections(FOLDER / f"{name}.txt")
+        for call in group.calls:
+            uses = {use for line in call.split(" && ") for use in _uses(line)}
+            is_refused = re.search(r"^exit [2-9]", texts.get(_title(call, ""), ""), re.MULTILINE)
+            if not is_refused and uses - used:
+                selected.add((name, call))
+                used |= uses
+    return selected
+
+
+def _uses(line: str) -> Iterator[tuple[str, ...]]:
+    """Yield the command of a line with its first argument, and with each option and word."""
+    name, command = named(line)
+    words = shlex.split(line.partition(" < ")[0])[len(name.split()) :]
+    yield name, *words[:1]
+    for option, value in pairwise([*words, ""]):
+        if option in options(command):
+            yield name, option, value if re.fullmatch("[a-z_]+", value) else ""
 
 
 def _title(call: str, form: str) -> str:
     return f"tracker {call} {form}".strip()
 
 
-def _said(run: Run, url: str, line: str, source: str = "") -> tuple[Result, str]:
-    """Return what one command says, and its output together with the files it wrote."""
+def _run(run: Run, url: str, line: str, source: str = "") -> tuple[Result, str]:
+    """Return the result of one command, and its output together with the files it wrote."""
     stdin = Path(source).read_text("utf-8") if source else ""
     here = {path: path.stat().st_mtime_ns for path in _files()}
     env = ENV | {"TRACKER_DATABASE_URL": url}
@@ -123,10 +135,13 @@ def named(line: str) -> tuple[str, Any]:
     return " ".join(path), command
 
 
-def _forms(line: str, forms: list[str]) -> list[str]:
-    """Return what is added to a call: nothing, and each format that its command has."""
-    known = {} if re.search(r" (--json|--csv|--format)\b", line) else options(named(line)[1])
-    return ["", *(FORMS[form] for form in forms if FORMS[form].split()[0] in known)]
+def formats_of(group: Group, call: str) -> list[str]:
+    """Return what is added to a call: nothing, and each format of its group that it can have."""
+    line = call.partition(" < ")[0]
+    if " && " in call or re.search(r" (--json|--csv|--format)\b", line):
+        return [""]
+    has = options(named(line)[1])
+    return ["", *(FORMS[form] for form in group.forms if FORMS[form].split()[0] in has)]
 
 
 def _files() -> list[Path]:

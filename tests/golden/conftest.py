@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import pytest
 
+from tests.ceiling import shared_work
 from tests.cli.conftest import folder, run
 from tests.filled import Marks, Rows, empty_postgres, marks_of, rows_of
 from tests.golden.frozen import ASKED, Known, at
@@ -21,7 +22,7 @@ from tracker.ledger import Ledger
 __all__ = ["folder", "run"]
 
 Copy = Callable[[str], str]
-Answers = dict[tuple[str, str], Known]
+Memory = dict[tuple[str, str], Known]
 
 
 class Built(NamedTuple):
@@ -36,10 +37,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update", action="store_true", help="write the goldens anew")
 
 
-@pytest.fixture
-def kept(request: pytest.FixtureRequest) -> Kept:
-    """The texts that are kept, which are compared with those of now, or written anew."""
-    return Kept(update=bool(request.config.getoption("--update", default=False)))
+@pytest.fixture(scope="session")
+def kept(request: pytest.FixtureRequest) -> Iterator[Kept]:
+    """The goldens, which are compared with today's output or written anew."""
+    goldens = Kept(update=bool(request.config.getoption("--update", default=False)))
+    yield goldens
+    goldens.write()
 
 
 @pytest.fixture(autouse=True)
@@ -50,8 +53,8 @@ def moment() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session")
-def known() -> Answers:
-    """What the ledgers that nobody changes answered so far, by database and name."""
+def memory() -> Memory:
+    """Answers so far of the ledgers that no call changes, by database and ledger."""
     return defaultdict(dict)
 
 
@@ -61,6 +64,13 @@ def built() -> Built:
     return Built({}, {})
 
 
+@pytest.fixture(scope="module")
+def on_postgres(built: Built, postgres_ledger: Ledger) -> Iterator[Held]:
+    """The ledger on Postgres that the calls of a file share, emptied afterwards."""
+    yield Held(built.rows, postgres_ledger)
+    empty_postgres(postgres_ledger)
+
+
 @pytest.fixture
 def copy(request: pytest.FixtureRequest, backend: str, built: Built, folder: Path) -> Copy:
     """``copy(name)``: the URL of a ledger that is as it was built, in place of the one before."""
@@ -68,13 +78,15 @@ def copy(request: pytest.FixtureRequest, backend: str, built: Built, folder: Pat
     if backend == "sqlite":
         made, template = value("tmp_path_factory").mktemp("golden"), value("sqlite_template")
         return partial(_on_sqlite, built.files, folder, made, template)
-    return Held(built.rows, value("emptied_postgres_ledger")).copy
+    held: Held = value("on_postgres")
+    return held.copy
 
 
 def _on_sqlite(files: dict[str, Path], folder: Path, made: Path, template: Path, name: str) -> str:
     if name not in files:
         files[name] = Path(shutil.copy(template, made / f"{name}.db"))
-        build(name, f"sqlite:///{files[name]}")
+        with shared_work():
+            build(name, f"sqlite:///{files[name]}")
     for old in folder.glob("tracker.db*"):
         old.unlink()
     shutil.copy(files[name], folder / "tracker.db")
@@ -92,9 +104,10 @@ class Held:
         """Put a ledger there; what nobody wrote to since is left."""
         now = marks_of(self.ledger)
         if name not in self.rows:
-            empty_postgres(self.ledger)
-            build(name, self.url)
-            self.rows[name] = rows_of(self.ledger)
+            with shared_work():
+                empty_postgres(self.ledger)
+                build(name, self.url)
+                self.rows[name] = rows_of(self.ledger)
         elif self.name != name:
             empty_postgres(self.ledger)
             self.rows[name].put_back(self.ledger, self.rows[name].tables)

@@ -6,12 +6,14 @@ import inspect
 import re
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
+from dataclasses import fields, is_dataclass
 from functools import wraps
 from typing import Any, TypeAlias
 
 import pytest
 
 from tracker.core import clock
+from tracker.core.operations import Given, Operation
 from tracker.core.version import VERSION
 from tracker.ledger import Ledger
 from tracker.storage.database import Database
@@ -26,6 +28,7 @@ ASKED = "2026-05-31T12:00:00Z"
 
 _DIGITS = re.compile(r"(?<![\w.])-?\d+\.\d{5,}(e[-+]?\d+)?(?![\w.])|(?<![\w.])-?\d+(\.\d+)?e-\d+\b")
 _RULES = re.compile("─{9,}")
+_DIGESTS = re.compile(r"\b[0-9a-f]{64}\b")
 
 
 @contextmanager
@@ -44,52 +47,75 @@ def at(moment: str) -> Iterator[None]:
 def plain(text: str, url: str | None = None) -> str:
     """Return a text without what depends on the run: the database, last digits, this version.
 
-    Rules of tables are written as their length.
+    Rules of tables are written as their length. Digests and seals depend on the last digits of
+    figures, thus on the processor.
     """
     for name in (url, str(Database(url))) if url else ():
         text = text.replace(name, "sqlite:///tracker.db")
     text = _DIGITS.sub(lambda hit: f"{float(hit[0]):.6g}", text)
+    text = _DIGESTS.sub("DIGEST", text)
     text = _RULES.sub(lambda hit: f"─{len(hit[0])}", text)
     return text.replace(VERSION, "VERSION")
 
 
 @contextmanager
 def remembered(known: Known) -> Iterator[None]:
-    """Let a ledger that nobody changes give the same answer again, which is asked in every format.
+    """Let a ledger that no call changes compute each answer once, for all formats and faces.
 
-    What is not a whole answer, such as rows that are streamed, is asked for each time.
+    Rows that are streamed are computed each time.
     """
 
-    def remembering(method: Callable[..., Any]) -> Callable[..., Any]:
+    def remember(method: Callable[..., Any]) -> Callable[..., Any]:
         @wraps(method)
         def asked(ledger: Ledger, *args: Any, **options: Any) -> Any:
-            key, whole = f"{method.__qualname__} {args} {options}", _is_plain([args, options])
-            notice, notices = ledger.notice, list[str]()
-            if whole and key in known:
-                answer, notices = known[key]
-            else:
-                answer = _noticing(ledger, notices, lambda: method(ledger, *args, **options))
-            for sentence in notices:
-                notice(sentence)
-            if whole and not isinstance(answer, Iterator | AbstractContextManager):
-                known[key] = answer, notices
-            return answer
+            if not _is_plain([args, options]):
+                return method(ledger, *args, **options)
+            key = f"{method.__qualname__} {args} {options}"
+            return _recall(known, key, ledger, lambda: method(ledger, *args, **options))
 
         return asked
 
+    call = Operation.call
+
+    def call_once(
+        operation: Operation, ledger: Ledger, namespace: type, arguments: Given, **more: Any
+    ) -> Any:
+        values = vars(arguments) | {name: more[name] for name in more if name != "progress"}
+        if not (operation.route or "").startswith("GET") or not _is_plain(values):
+            return call(operation, ledger, namespace, arguments, **more)
+        key = f"{namespace.__name__} {operation.method.__qualname__} {values}"
+        return _recall(
+            known, key, ledger, lambda: call(operation, ledger, namespace, arguments, **more)
+        )
+
     with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Operation, "call", call_once)
         for name, method in inspect.getmembers(Ledger, inspect.isfunction):
             static = isinstance(inspect.getattr_static(Ledger, name), staticmethod)
             if not name.startswith("_") and not static:
-                patch.setattr(Ledger, name, remembering(method))
+                patch.setattr(Ledger, name, remember(method))
         yield
 
 
-def _noticing(ledger: Ledger, notices: list[str], ask: Callable[[], Any]) -> Any:
-    """Return an answer, the reservations about it in a list; with an error, they are told."""
+def _recall(known: Known, key: str, ledger: Ledger, compute: Callable[[], Any]) -> Any:
+    """Return the answer of this key, computed if it is the first; its reservations are repeated."""
+    notice, notices = ledger.notice, list[str]()
+    if key in known:
+        answer, notices = known[key]
+    else:
+        answer = _noticing(ledger, notices, compute)
+    for sentence in notices:
+        notice(sentence)
+    if not isinstance(answer, Iterator | AbstractContextManager):
+        known[key] = answer, notices
+    return answer
+
+
+def _noticing(ledger: Ledger, notices: list[str], compute: Callable[[], Any]) -> Any:
+    """Return an answer, its reservations in a list; after an error, they are printed."""
     notice, ledger.notice = ledger.notice, notices.append
     try:
-        return ask()
+        return compute()
     except BaseException:
         for sentence in notices:
             notice(sentence)
@@ -99,9 +125,11 @@ def _noticing(ledger: Ledger, notices: list[str], ask: Callable[[], Any]) -> Any
 
 
 def _is_plain(value: object) -> bool:
-    """Return whether a value is all that its text says."""
+    """Return whether the text of a value says all about it."""
+    if is_dataclass(value) and not isinstance(value, type):
+        return all(_is_plain(getattr(value, field.name)) for field in fields(value))
     if isinstance(value, dict):
-        return all(_is_plain(one) for pair in value.items() for one in pair)
+        return all(_is_plain(part) for pair in value.items() for part in pair)
     if isinstance(value, list | tuple):
         return all(map(_is_plain, value))
     return value is None or isinstance(value, str | int | float)

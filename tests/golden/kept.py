@@ -1,50 +1,60 @@
-"""The goldens as files: sections, each of a call and what it said, in the order of the calls."""
+"""The goldens as files: sections, each a call and its output, in the order of the calls."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator
 from difflib import unified_diff
+from functools import cache
 from pathlib import Path
 
 import pytest
 
-__all__ = ["Kept", "difference"]
+__all__ = ["FOLDER", "Kept", "difference"]
 
 FOLDER = Path(__file__).parent / "expected"
 _MARK = "$ "
-_SHORT = 100  # characters that are rather said again
+_SHORT = 100  # characters that are repeated rather than referred to
 _MOST = 200  # lines of a difference
 
 
-@dataclass(frozen=True)
 class Kept:
-    """The files, compared with what is said now or written anew."""
+    """The files, compared with today's output or written anew."""
 
-    update: bool
-    folder: Path = FOLDER
+    def __init__(self, *, update: bool, folder: Path = FOLDER) -> None:
+        self.update, self.folder = update, folder
+        self._new: dict[str, dict[str, str]] = {}
+        self._replaced: dict[str, set[str]] = {}
 
-    def hold(self, name: str, sections: Iterable[tuple[str, str]]) -> None:
-        """Fail with the first difference from what a file has, or write the file."""
-        path, found = self.folder / f"{name}.txt", dict(_shortened(sections))
+    def hold(
+        self, name: str, sections: Iterable[tuple[str, str]], titles: Collection[str] | None = None
+    ) -> None:
+        """Fail with the first difference from the sections of these titles in a file.
+
+        Without titles, the whole file is compared. In an update, `write` writes the sections.
+        """
+        now = dict(_moved(sections))
+        before = self.sections(name)
+        compared = before.keys() if titles is None else titles
         if self.update:
-            path.write_text("".join(f"{_MARK}{call}\n{text}" for call, text in found.items()),
-                            "utf-8", newline="\n")  # fmt: skip
-        if told := difference(_sections(path), found):
-            pytest.fail(f"{path.name}: {told}\nif this is meant: python -m tests.golden",
-                        pytrace=False)  # fmt: skip
+            self._new.setdefault(name, {}).update(now)
+            self._replaced.setdefault(name, set()).update(compared)
+        elif message := difference({t: before[t] for t in before if t in compared}, now):
+            advice = "if this is intended: python -m tests.golden"
+            pytest.fail(f"{name}.txt: {message}\n{advice}", pytrace=False)
 
-    def hold_some(self, name: str, sections: Iterable[tuple[str, str]]) -> None:
-        """Fail with the first difference from what a file has of these calls."""
-        before, found = self.sections(name), dict(_moved(sections))
-        if told := difference({call: before[call] for call in before if call in found}, found):
-            pytest.fail(f"{name}.txt: {told}", pytrace=False)
+    def write(self) -> None:
+        """Write the files of an update; sections that were not asked for stay."""
+        for name, new in self._new.items():
+            rest = {title: text for title, text in self.sections(name).items()
+                    if title in new or title not in self._replaced[name]}  # fmt: skip
+            sections = new if rest.keys() <= new.keys() else rest | new
+            text = "".join(f"{_MARK}{call}\n{text}" for call, text in _shortened(sections.items()))
+            (self.folder / f"{name}.txt").write_text(text, "utf-8", newline="\n")
+        read_sections.cache_clear()
 
     def sections(self, name: str) -> dict[str, str]:
-        """Return what a file has of each call, whole also where it is what another said."""
-        sections = _sections(self.folder / f"{name}.txt")
-        return {call: sections.get(text.strip().removeprefix("as "), text)
-                for call, text in sections.items()}  # fmt: skip
+        """Return the sections of a file by title, in full even if one refers to another."""
+        return read_sections(self.folder / f"{name}.txt")
 
 
 def difference(before: dict[str, str], after: dict[str, str]) -> str:
@@ -58,25 +68,25 @@ def difference(before: dict[str, str], after: dict[str, str]) -> str:
 
 
 def _shortened(sections: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
-    """Yield the sections; one that says what another before it says names that one."""
+    """Yield the sections; a long text that stands in an earlier section refers to it."""
     first: dict[str, str] = {}
-    for call, text in _moved(sections):
+    for call, text in sections:
         same = first.setdefault(text, call)
         yield call, text if same == call or len(text) < _SHORT else f"as {same}\n"
 
 
 def _moved(sections: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
-    """Yield the sections; a line that begins as a call does is moved."""
-    for call, said in sections:
-        lines = (f"{' ' * line.startswith(_MARK)}{line}\n" for line in said.splitlines())
+    """Yield the sections; a line that begins as a title does is indented."""
+    for call, text in sections:
+        lines = (f"{' ' * line.startswith(_MARK)}{line}\n" for line in text.splitlines())
         yield call, "".join(lines)
 
 
-def _sections(path: Path) -> dict[str, str]:
-    return dict(_read(path.read_text("utf-8") if path.exists() else ""))
-
-
-def _read(text: str) -> Iterator[tuple[str, str]]:
-    for part in f"\n{text}".split(f"\n{_MARK}")[1:]:
-        call, _, said = part.partition("\n")
-        yield call, said
+@cache
+def read_sections(path: Path) -> dict[str, str]:
+    """Return the sections of a file by title; none if there is no file."""
+    text = path.read_text("utf-8") if path.exists() else ""
+    parts = (part.partition("\n") for part in f"\n{text}".split(f"\n{_MARK}")[1:])
+    sections = {call: text and text.removesuffix("\n") + "\n" for call, _, text in parts}
+    return {call: sections.get(text.strip().removeprefix("as "), text)
+            for call, text in sections.items()}  # fmt: skip

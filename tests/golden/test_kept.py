@@ -18,7 +18,9 @@ SAID = [("tracker a", "one\ntwo\n"), ("tracker b", "$ three"), ("tracker c", "on
 @pytest.fixture
 def written(tmp_path: Path) -> Kept:
     """Goldens of a few calls."""
-    Kept(update=True, folder=tmp_path).hold("few", SAID)
+    update = Kept(update=True, folder=tmp_path)
+    update.hold("few", SAID)
+    update.write()
     return Kept(update=False, folder=tmp_path)
 
 
@@ -35,7 +37,7 @@ def test_what_is_written_is_read_again(written: Kept) -> None:
         ([*SAID, ("tracker e", "new")], ["tracker e", "+new"]),
         ([*SAID, ("tracker e", "")], ["tracker e"]),
         (SAID[1:], ["tracker a", "-one", "-two"]),
-        ([*SAID[:3], ("tracker d", "one")], ["tracker d", "-as tracker c", "+one"]),
+        ([*SAID[:3], ("tracker d", "one")], ["tracker d", "-two"]),
     ],
     ids=["changed", "two changed", "new", "new and silent", "gone", "no longer the same"],
 )
@@ -47,7 +49,22 @@ def test_what_differs_is_reported(
     lines = str(failure.value).splitlines()
     assert {f"few.txt: {told[0]}", *told[1:]} <= {*lines}
     assert "tracker c" not in lines
-    assert lines[-1] == "if this is meant: python -m tests.golden"
+    assert lines[-1] == "if this is intended: python -m tests.golden"
+
+
+def test_only_the_titles_compared_are_reported(written: Kept) -> None:
+    written.hold("few", SAID[:1], {"tracker a"})
+    with pytest.raises(pytest.fail.Exception, match="tracker b"):
+        written.hold("few", SAID[:1], {"tracker a", "tracker b"})
+
+
+def test_an_update_of_a_part_leaves_the_rest(written: Kept, tmp_path: Path) -> None:
+    update = Kept(update=True, folder=tmp_path)
+    update.hold("few", [("tracker b", "new")], {"tracker b", "tracker d"})
+    update.write()
+    sections = written.sections("few")
+    assert [*sections] == ["tracker a", "tracker b", "tracker c"]
+    assert sections["tracker b"] == "new\n"
 
 
 def test_a_file_that_is_not_there_is_reported(tmp_path: Path) -> None:
