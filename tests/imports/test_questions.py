@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.formats.test_exports import EXPORTS
+from tests.formats.reading import EXPORTS
 from tests.questions import labels
 from tracker.core.errors import Refused
 from tracker.ledger import Ledger
