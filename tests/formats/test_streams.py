@@ -54,9 +54,8 @@ def test_a_list_is_read_value_by_value(records: list[Any], indent: int | None, c
 @given(st.lists(VALUES.filter(lambda value: not isinstance(value, list)), max_size=6))
 def test_lines_are_read_value_by_value(records: list[Any]) -> None:
     if records:
-        found = list(
-            json_records(source("".join(f"{json.dumps(one)}\n\n" for one in records).encode()))
-        )
+        lines = "".join(f"{json.dumps(value)}\n\n" for value in records)
+        found = list(json_records(source(lines.encode())))
         assert [record.value for record in found] == records
         assert [record.place for record in found] == [*range(1, 2 * len(records), 2)]
 
