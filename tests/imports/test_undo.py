@@ -332,7 +332,6 @@ steps = st.one_of(
 scripts = st.tuples(
     st.lists(steps, min_size=2, max_size=5), st.permutations(range(5)), st.integers(1, 5)
 )
-ALPHA = ["krippendorff_alpha"]
 _numbers = count(1)
 
 
@@ -362,7 +361,7 @@ def seen(ledger: Ledger, name: str) -> dict[str, Any]:
         with ledger.asking(name, question=question.name) as (connection, info):
             exported = [row[:6] + row[7:] for row in exported_labels(connection, info)]
             columns = exported_columns(connection, info)
-        figures = ledger.agreement(name, question=question.name, measures=ALPHA).to_dict()
+        figures = ledger.agreement(name, question=question.name).to_dict()
         categories = ledger.categories.list(name, question=question.name).to_dict()
         everything[question.name] = {
             "settings": question.to_dict(),
@@ -377,8 +376,7 @@ def seen(ledger: Ledger, name: str) -> dict[str, Any]:
 def in_dutch(ledger: Ledger, name: str, question: str) -> Any:
     """The figures of the items in one language, or why there are none."""
     try:
-        how = {"where": {"language": "nl"}, "measures": ALPHA}
-        figures = ledger.agreement(name, question=question, **how).to_dict()  # type: ignore[arg-type]
+        figures = ledger.agreement(name, question=question, where={"language": "nl"}).to_dict()
     except InvalidOption as error:
         return str(error).replace(name, "p")
     return figures["counts"], figures["measures"]
