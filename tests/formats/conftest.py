@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from tests.formats.reading import Found, Read, Refuse, Save, found_in, write_json_lines, write_zip
+from tests.formats.reading import Found, found_in, write_json_lines, write_zip
 from tracker.core.errors import Refused
 
 
 @pytest.fixture
-def save(tmp_path: Path) -> Save:
+def save(tmp_path):
     """``save(content, name="x…")``: a file of a text, bytes, JSON lines (list) or array (tuple).
 
     A dict of texts by name is a zip file.
@@ -42,7 +42,7 @@ def save(tmp_path: Path) -> Save:
 
 
 @pytest.fixture
-def read(save: Save) -> Read:
+def read(save):
     """``read(content, *pairs, name=None, **options)``: what a reader finds in such a file."""
 
     def found(content: Any, *pairs: str, name: str | None = None, **options: Any) -> Found:
@@ -52,7 +52,7 @@ def read(save: Save) -> Read:
 
 
 @pytest.fixture
-def refuse(read: Read) -> Refuse:
+def refuse(read):
     """``refuse(content, match, *pairs, **options)``: the text of the refusal, which matches."""
 
     def refused(content: Any, match: str, *pairs: str, **options: Any) -> str:

@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.formats.reading import EXPORTS, Read, Refuse, Save, csv_table, found_in, write_folder
-from tracker.ledger import Ledger
+from tests.formats.reading import EXPORTS, csv_table, found_in, write_folder
 
 ROWS = "item annotator question category"
 
@@ -19,9 +18,7 @@ ROWS = "item annotator question category"
 
 
 @pytest.mark.parametrize(("name", "people"), [("full.csv", 3), ("full.json", 2)])
-def test_crowdflower_truths_are_reference_and_tainted_judgments_left_out(
-    read: Read, name: str, people: int
-) -> None:
+def test_crowdflower_truths_are_reference_and_tainted_judgments_left_out(read, name, people):
     export = EXPORTS / "crowdflower" / name
     found = read(export)
     assert found.format == "crowdflower"
@@ -37,9 +34,7 @@ def test_crowdflower_truths_are_reference_and_tainted_judgments_left_out(
     assert len(tainted) == people + 1
 
 
-def test_crowdflower_questions_vary_within_a_unit_or_have_truths(
-    read: Read, refuse: Refuse
-) -> None:
+def test_crowdflower_questions_vary_within_a_unit_or_have_truths(read, refuse):
     table = '_unit_id,_worker_id,tone,shown,tone_gold\n1,w,a,x,\n1,v,b,x,\n2,w,a,y,"a\nb"\n'
     found = read(table)
     assert found.asked == {"tone": "one"}
@@ -65,7 +60,7 @@ def results(*rows: dict[str, str]) -> str:
     return csv_table(*(FIXED | row for row in rows))
 
 
-def test_rejected_assignments_of_mechanical_turk_are_counted(read: Read) -> None:
+def test_rejected_assignments_of_mechanical_turk_are_counted(read):
     bad = {"Answer.tone": "bad"}
     found = read(results(
         {"Answer.tone": "good"}, bad | {"WorkerId": "V", "AssignmentStatus": "Submitted"},
@@ -77,7 +72,7 @@ def test_rejected_assignments_of_mechanical_turk_are_counted(read: Read) -> None
     assert found.left_out == {"rejected assignment": 2}
 
 
-def test_a_second_assignment_on_an_item_is_a_pass_on_request(read: Read) -> None:
+def test_a_second_assignment_on_an_item_is_a_pass_on_request(read):
     table = results(*(
         {"Answer.tone": tone, "Input.id": item, "HITId": hit}
         for tone, item, hit in (("good", "7", "h"), ("bad", "7", "other"), ("bad", "8", "third"))
@@ -88,7 +83,7 @@ def test_a_second_assignment_on_an_item_is_a_pass_on_request(read: Read) -> None
     assert read(table, repeat="pass").table("pass") == "-; -; -"
 
 
-def test_rows_of_mechanical_turk_may_end_before_empty_columns(read: Read, refuse: Refuse) -> None:
+def test_rows_of_mechanical_turk_may_end_before_empty_columns(read, refuse):
     table = (
         "HITId,AssignmentId,WorkerId,AssignmentStatus,Answer.startTime,Answer.submit,Answer.tone,"
         "Approve,Reject\nh,1,W,Submitted,1760000000,Submit,good\nh,2,V,Submitted,,,bad,x\n"
@@ -107,7 +102,7 @@ def test_rows_of_mechanical_turk_may_end_before_empty_columns(read: Read, refuse
     refuse(short, "line 2: 6 cells where the header has 9")
 
 
-def test_times_of_the_pacific_coast_are_moments(read: Read) -> None:
+def test_times_of_the_pacific_coast_are_moments(read):
     winter = {"WorkerId": "V", "AcceptTime": "Thu Jan 01 23:59:00 PST 2026",
               "SubmitTime": "Fri Jan 02 00:00:30 PST 2026", "WorkTimeInSeconds": ""}  # fmt: skip
     found = read(results({"Answer.tone": "good"}, {"Answer.tone": "good"} | winter))
@@ -116,7 +111,7 @@ def test_times_of_the_pacific_coast_are_moments(read: Read) -> None:
     )
 
 
-def test_answer_columns_of_mechanical_turk_are_questions(read: Read) -> None:
+def test_answer_columns_of_mechanical_turk_are_questions(read):
     table = results({"Answer.tone.label": "good", "Answer.topics": "food|place",
         "Answer.comment": "why", "Input.day": "Monday", "Answer.blank": ""})  # fmt: skip
     found = read(table, keep=["Input.day"])
@@ -133,7 +128,7 @@ def test_answer_columns_of_mechanical_turk_are_questions(read: Read) -> None:
     assert boxes.asked == {"tone": "one", "topic": "several", "sure": "one"}
 
 
-def test_a_form_of_mechanical_turk_as_json_is_decoded(read: Read) -> None:
+def test_a_form_of_mechanical_turk_as_json_is_decoded(read):
     form = (
         '[{"tone": {"label": "good"}, "topics": {"labels": ["food", "place"]}, "stars": 4,'
         '"sure": {"yes": {"on": true}, "no": {"on": false}}, "comment": "why",'
@@ -160,9 +155,7 @@ def answered(folder: Path, content: dict[str, Any], **fields: Any) -> Path:
     return write_folder(folder, {"7/x.json": json.dumps(answers)}) / "7" / "x.json"
 
 
-def test_elements_of_sagemaker_forms_are_questions(
-    read: Read, refuse: Refuse, tmp_path: Path
-) -> None:
+def test_elements_of_sagemaker_forms_are_questions(read, refuse, tmp_path):
     found = read(answered(tmp_path, {
         "tone": {"label": "good"}, "pick": {"pos": True, "neg": False}, "stars": 4,
         "names": {"entities": [{"label": "PER", "startOffset": 0, "endOffset": 4}]},
@@ -179,7 +172,7 @@ def test_elements_of_sagemaker_forms_are_questions(
     refuse(manifest, r"(?s)does not say who answered.*worker-response", name="output.manifest")
 
 
-def test_the_folder_of_a_sagemaker_job_holds_other_files(tmp_path: Path) -> None:
+def test_the_folder_of_a_sagemaker_job_holds_other_files(tmp_path):
     shutil.copytree(RESPONSES, tmp_path / "annotations" / "worker-response")
     others = {"annotations/consolidated-annotation/x.json": "[]", "output.manifest": "{}\n"}
     assert found_in(write_folder(tmp_path, others)).records == found_in(RESPONSES).records
@@ -197,7 +190,7 @@ def pool(*rows: str) -> str:
     return HEADER + "".join(f"{row}\n" for row in rows).replace("|", "\t")
 
 
-def test_golden_values_of_toloka_are_reference_answers_once(read: Read) -> None:
+def test_golden_values_of_toloka_are_reference_answers_once(read):
     table = pool(
         'Soup|good|["food","price"]|bad|Taste|t1|w1|APPROVED|2025-10-09T07:31:02.5',
         "",
@@ -216,7 +209,7 @@ def test_golden_values_of_toloka_are_reference_answers_once(read: Read) -> None:
     assert read(escaped, questions=["topics=topics"]).table("category") == r"a\\, b; food"
 
 
-def test_toloka_assignments_that_were_not_submitted_are_counted(read: Read) -> None:
+def test_toloka_assignments_that_were_not_submitted_are_counted(read):
     table = pool(
         "Soup|good||||t1|w1|APPROVED|2025-10-09T07:31:02.5",
         "Soup|||||t1|w2|SKIPPED|",
@@ -230,7 +223,7 @@ def test_toloka_assignments_that_were_not_submitted_are_counted(read: Read) -> N
     }
 
 
-def test_a_second_toloka_assignment_is_a_revision_or_a_pass(ledger: Ledger, save: Save) -> None:
+def test_a_second_toloka_assignment_is_a_revision_or_a_pass(ledger, save):
     path = save(pool(
         "Soup|good||||t1|w1|APPROVED|2025-10-09T07:31:02",
         "Soup|fine||||t1|w2|APPROVED|2025-10-09T07:31:02",
@@ -258,8 +251,6 @@ def test_a_second_toloka_assignment_is_a_revision_or_a_pass(ledger: Ledger, save
     ],
     ids=lambda value: None if "\n" in value else value,
 )
-def test_damaged_results_are_refused_with_their_line(
-    refuse: Refuse, table: str, reason: str
-) -> None:
+def test_damaged_results_are_refused_with_their_line(refuse, table, reason):
     refuse(table, f"line 2: {reason}")
     refuse(results({}), "holds no answer")

@@ -11,7 +11,6 @@ import pytest
 from tests.formats.mutations import FILES, fate_of_export
 from tests.formats.reading import EXPORTS
 from tracker.core.clock import parse_timestamp
-from tracker.ledger import Ledger
 
 OF_EXPORT: dict[Path, dict[Path, str | None]] = {}
 """Of each export the files of its answers, and their control if it has several."""
@@ -37,9 +36,7 @@ def plain(row: dict[str, Any], *, timed: bool) -> tuple[object, ...]:
 
 
 @pytest.mark.parametrize("export", OF_EXPORT, ids=lambda path: path.name)
-def test_an_export_holds_the_answers_that_were_submitted(
-    sqlite_ledger: Ledger, export: Path
-) -> None:
+def test_an_export_holds_the_answers_that_were_submitted(sqlite_ledger, export):
     first = sqlite_ledger.import_file(export, "p")
     assert not first.rejected
     if export in TWICE:
@@ -59,9 +56,7 @@ def test_an_export_holds_the_answers_that_were_submitted(
 
 
 @pytest.mark.parametrize("export", FILES, ids=lambda path: path.name)
-def test_an_export_with_a_fault_is_imported_or_refused(
-    sqlite_ledger: Ledger, tmp_path: Path, export: Path
-) -> None:
+def test_an_export_with_a_fault_is_imported_or_refused(sqlite_ledger, tmp_path, export):
     """``python benchmarks/fuzz.py --exports 2000`` tries more of them."""
     exports = sum(other.parent == export.parent for other in FILES)
     for seed in range(max(1, 8 // exports)):

@@ -58,7 +58,7 @@ GAP = [1, 2, None]
     ],
     ids=lambda value: str(getattr(value, "dtype", "")),
 )
-def test_what_a_cell_of_a_frame_means(sqlite_ledger: Ledger, cells: Any, categories: str) -> None:
+def test_what_a_cell_of_a_frame_means(sqlite_ledger, cells, categories):
     frame = pd.DataFrame({"item": ["i", "j", "k"], "annotator": "A", "category": cells})
     assert fates(sqlite_ledger.import_frame(frame, "p")) == {"inserted": 3}
     assert stands(sqlite_ledger, "category") == categories
@@ -87,7 +87,7 @@ TYPES = [
 @pytest.mark.parametrize(
     ("array", "texts"), TYPES, ids=lambda value: str(getattr(value, "type", ""))
 )
-def test_values_of_arrow_as_text(array: Any, texts: list[str]) -> None:
+def test_values_of_arrow_as_text(array, texts):
     column = column_of_arrow(array, whole=whole_numbers(array))
     assert [column[n] for n in range(len(array))] == texts
     assert len(set(column.texts)) == len(column.texts)  # type: ignore[union-attr]
@@ -97,7 +97,7 @@ CELLS = st.one_of(st.none(), st.integers(-(2**53), 2**53), st.text("ab", max_siz
 
 
 @given(st.lists(CELLS, min_size=1))
-def test_a_column_is_the_same_from_values_and_from_a_frame(values: list[Any]) -> None:
+def test_a_column_is_the_same_from_values_and_from_a_frame(values):
     """Only that a frame takes floats for what they are in their whole column."""
     of_values = column_of_values(values)
     of_series = column_of_series(pd.Series(values, dtype="object"), whole=True)
@@ -105,7 +105,7 @@ def test_a_column_is_the_same_from_values_and_from_a_frame(values: list[Any]) ->
         assert of_values[n] == of_series[n]
 
 
-def test_moments_and_days_in_frames(sqlite_ledger: Ledger) -> None:
+def test_moments_and_days_in_frames(sqlite_ledger):
     moments = (pd.Timestamp("2024-03-01 10:00"), pd.Timestamp("2024-03-01 12:00+02:00"),
                "2024-03-01T10:00Z", date(2024, 3, 1))  # fmt: skip
     for n, moment in enumerate(moments):
@@ -122,7 +122,7 @@ def test_moments_and_days_in_frames(sqlite_ledger: Ledger) -> None:
 
 
 @pytest.mark.parametrize("source", ["file", "frame", "table"])
-def test_a_gap_makes_no_fraction(ledger: Ledger, tmp_path: Path, source: str) -> None:
+def test_a_gap_makes_no_fraction(ledger, tmp_path, source):
     frame = pd.DataFrame(
         {"item": [1, 2, None, 4], "annotator": ["A", "A", "A", "B"], "category": [1, None, 2, 3],
          "labeled_at": pd.to_datetime(["2026-01-23 11:03", None, "2026-01-24 00:00", None]),
@@ -141,9 +141,7 @@ def test_a_gap_makes_no_fraction(ledger: Ledger, tmp_path: Path, source: str) ->
     )
 
 
-def test_the_same_rows_in_every_form_are_the_same_answers(
-    ledger: Ledger, write: Write, tmp_path: Path
-) -> None:
+def test_the_same_rows_in_every_form_are_the_same_answers(ledger, write, tmp_path):
     rows = [{"item": str(n), "annotator": "A", "category": bool(n)} for n in range(2)]
     ledger.import_file(write("item,annotator,category\n0,A,false\n1,A,true"), "p")
     lines = "".join(f"{json.dumps(row)}\n" for row in rows).encode()
@@ -161,7 +159,7 @@ def test_the_same_rows_in_every_form_are_the_same_answers(
 # -- lists in cells ------------------------------------------------------------------------
 
 
-def test_a_list_in_a_cell_is_several_categories(ledger: Ledger) -> None:
+def test_a_list_in_a_cell_is_several_categories(ledger):
     lists = [["a", "b"], [], ("b",), {"a"}, "c", None]
     frame = pd.DataFrame({"item": list("ijklmn"), "annotator": "A", "category": lists})
     assert fates(ledger.import_frame(frame, "p", options=SEVERAL)) == {"inserted": 7}
@@ -193,9 +191,7 @@ def test_a_list_in_a_cell_is_several_categories(ledger: Ledger) -> None:
         ("category", "\ud800", {}, "half a character"),
     ],
 )
-def test_cells_of_frames_that_cannot_be_read(
-    sqlite_ledger: Ledger, column: str, cell: Any, options: dict[str, Any], sign: str
-) -> None:
+def test_cells_of_frames_that_cannot_be_read(sqlite_ledger, column, cell, options, sign):
     columns = {"item": ["i", "j"], "annotator": ["A", "A"], "category": ["x", "x"]}
     columns[column] = ["x", cell]
     with pytest.raises(Refused) as caught:
@@ -213,9 +209,7 @@ def test_cells_of_frames_that_cannot_be_read(
         ("x", [["a"]], "topics: the category is a list, [['a']], a list of lists"),
     ],
 )
-def test_each_question_takes_the_lists_that_it_allows(
-    sqlite_ledger: Ledger, tone: Any, topics: Any, reason: str
-) -> None:
+def test_each_question_takes_the_lists_that_it_allows(sqlite_ledger, tone, topics, reason):
     rows = [{"item": "i", "annotator": "A", "tone": "x", "topics": ["a"]},
             {"item": "j", "annotator": "A", "tone": tone, "topics": topics}]  # fmt: skip
     asked = ["tone=tone", "topics=topics:several"]
@@ -234,9 +228,7 @@ LISTS: dict[str, list[Any]] = {
 
 
 @pytest.mark.parametrize("source", ["parquet", "frame", "table"])
-def test_lists_of_annotators_and_labels_are_an_answer_each(
-    ledger: Ledger, tmp_path: Path, source: str
-) -> None:
+def test_lists_of_annotators_and_labels_are_an_answer_each(ledger, tmp_path, source):
     table, item = pa.table(LISTS), ["item=id"]
     if source == "parquet":
         ledger.import_file(parquet(tmp_path, table), "p", columns=item)
@@ -245,7 +237,7 @@ def test_lists_of_annotators_and_labels_are_an_answer_each(
     assert stands(ledger, "item annotator category seconds") == "i A x 1.0; i B y 2.5; j A - 3.0"
 
 
-def test_lists_within_lists_and_of_unequal_lengths(ledger: Ledger) -> None:
+def test_lists_within_lists_and_of_unequal_lengths(ledger):
     table = pa.table({"item": ["i"], "annotators": [["A", "B"]], "labels": [[["x", "y"], []]]})
     ledger.import_frame(table, "p", options=SEVERAL)
     assert stands(ledger, "item annotator category") == "i A x; i A y; i B -"
@@ -258,7 +250,7 @@ def test_lists_within_lists_and_of_unequal_lengths(ledger: Ledger) -> None:
 # -- Parquet -------------------------------------------------------------------------------
 
 
-def test_wide_parquet_with_questions_and_objects(ledger: Ledger, tmp_path: Path) -> None:
+def test_wide_parquet_with_questions_and_objects(ledger, tmp_path):
     table = pa.table(
         {"item": ["i", "j"], "annotator": ["A", "A"], "Tone": [1, 2], "Fair": [True, None],
          "meta": [{"lang": "nl", "tags": ["a"]}, {"lang": "fr", "tags": []}]}
@@ -288,9 +280,7 @@ BAD_TABLES: list[tuple[Any, str]] = [
 
 
 @pytest.mark.parametrize(("table", "reason"), BAD_TABLES, ids=[reason for _, reason in BAD_TABLES])
-def test_tables_that_cannot_be_read_are_refused(
-    sqlite_ledger: Ledger, tmp_path: Path, table: Any, reason: str
-) -> None:
+def test_tables_that_cannot_be_read_are_refused(sqlite_ledger, tmp_path, table, reason):
     path = parquet(tmp_path, pa.table(LISTS if isinstance(table, int) else table))
     if isinstance(table, int):
         path.write_bytes(path.read_bytes()[:table])
@@ -299,6 +289,6 @@ def test_tables_that_cannot_be_read_are_refused(
     assert stored(sqlite_ledger) == {}
 
 
-def test_an_empty_frame_is_refused(sqlite_ledger: Ledger) -> None:
+def test_an_empty_frame_is_refused(sqlite_ledger):
     with pytest.raises(Refused, match="frame holds no row"):
         sqlite_ledger.import_frame(pd.DataFrame(EMPTY), "p")

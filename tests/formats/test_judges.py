@@ -3,20 +3,12 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pytest
 
-from tests.formats.reading import (
-    EXPORTS,
-    Read,
-    Refuse,
-    Save,
-    found_in,
-    table_text,
-)
+from tests.formats.reading import EXPORTS, found_in, table_text
 from tests.helpers import standing
 from tracker.core.errors import Refused
 from tracker.ledger import Ledger
@@ -37,9 +29,7 @@ def judged(ledger: Ledger) -> str:
     return table_text(standing(ledger, "p", "item", "annotator", "kind", "category"))
 
 
-def test_a_judge_with_a_version_or_the_name_of_a_model_is_a_model(
-    ledger: Ledger, save: Save, tmp_path: Path
-) -> None:
+def test_a_judge_with_a_version_or_the_name_of_a_model_is_a_model(ledger, save, tmp_path):
     result = ledger.import_file(save(TABLE), "p")
     assert judged(ledger) == (
         "p1 Ann human pass; p1 strict@2 model pass; p2 gpt-4o model pass; p2 strict@3 model fail"
@@ -71,13 +61,11 @@ def test_a_judge_with_a_version_or_the_name_of_a_model_is_a_model(
         ("item,annotator,label", "i,gpt-4o,x", (), "gpt-4o -"),
     ],
 )
-def test_judges_are_models_or_people(
-    read: Read, header: str, row: str, pairs: tuple[str, ...], judge: str
-) -> None:
+def test_judges_are_models_or_people(read, header, row, pairs, judge):
     assert read(f"{header}\n{row}\n", *pairs).table("annotator kind") == judge
 
 
-def test_a_person_of_the_project_is_not_made_a_model(ledger: Ledger, save: Save) -> None:
+def test_a_person_of_the_project_is_not_made_a_model(ledger, save):
     ledger.import_file(save("item,annotator,category,kind\ni,gpt-4o,x,human\n"), "p")
     table = save("item,judge,verdict\ni,gpt-4o,x\n")
     with pytest.raises(Refused, match="is a model here, and a human in 'p'"):
@@ -99,7 +87,7 @@ def test_a_person_of_the_project_is_not_made_a_model(ledger: Ledger, save: Save)
         ("phoenix-annotations.csv", "phoenix", "LLM"),
     ],
 )
-def test_stores_have_judges_and_unsigned_judgments(name: str, form: str, judge: str) -> None:
+def test_stores_have_judges_and_unsigned_judgments(name, form, judge):
     found = found_in(FILES / name)
     assert found.format == form
     assert (judge, "model") in found.rows("annotator", "kind")
@@ -116,9 +104,7 @@ def assessed(value: Any, who: str = "ada", kind: str = "HUMAN", **fields: Any) -
     return {"name": "polite", "source": source, "feedback": {"value": value}} | fields
 
 
-def test_an_mlflow_override_by_the_author_is_a_revision_and_by_another_an_answer(
-    ledger: Ledger, save: Save
-) -> None:
+def test_an_mlflow_override_by_the_author_is_a_revision_and_by_another_an_answer(ledger, save):
     traces = trace(
         assessed("yes", create_time_ms=1_760_000_000_000, valid=False, rationale="first"),
         assessed("no", create_time_ms=1_760_000_500_500, overrides="a", rationale="second"),
@@ -132,7 +118,7 @@ def test_an_mlflow_override_by_the_author_is_a_revision_and_by_another_an_answer
     )
 
 
-def test_mlflow_traces(read: Read, refuse: Refuse) -> None:
+def test_mlflow_traces(read, refuse):
     times = {"create_time": "2026-01-01T00:00:00Z", "last_update_time": "2026-01-02T00:00:00Z"}
     assert read(trace(assessed("no", **times))).table("labeled_at") == "2026-01-02T00:00:00Z"
     keyed = trace(assessed(1), tags={"case": "c7"}, client_request_id="r1")
@@ -153,7 +139,7 @@ def test_mlflow_traces(read: Read, refuse: Refuse) -> None:
     refuse(unsigned, "holds no answer; left out: 1 judgment without an author")
 
 
-def test_langfuse_scores(read: Read) -> None:
+def test_langfuse_scores(read):
     score = {"traceId": "t", "name": "n", "value": 1, "source": "API", "metadata": {"bot": "b"}}
     assert read([score]).table("annotator kind") == "api model"
     assert read([score], "annotator=metadata.bot").table("annotator") == "b"
@@ -165,9 +151,7 @@ def test_langfuse_scores(read: Read) -> None:
 # -- logs of evaluations -------------------------------------------------------------------
 
 
-def test_promptfoo_assertions_that_a_model_judges_are_its_answers(
-    read: Read, tmp_path: Path
-) -> None:
+def test_promptfoo_assertions_that_a_model_judges_are_its_answers(read, tmp_path):
     export = FILES / "promptfoo-results.json"
     found = read(export, keep=["question"])
     judge = "short | openai:gpt-4o-mini openai:gpt-4o model polite"
@@ -189,7 +173,7 @@ LOGS = [EXPORTS / "inspect" / f"inspect-log.{form}" for form in ("json", "eval")
 
 
 @pytest.mark.parametrize("log", LOGS, ids=lambda path: path.name)
-def test_inspect_scores_and_their_edits(log: Path) -> None:
+def test_inspect_scores_and_their_edits(log):
     found = found_in(log)
     assert found.format == "inspect"
     rows = found.rows(*ROWS.split())
@@ -219,9 +203,7 @@ def test_inspect_scores_and_their_edits(log: Path) -> None:
         ({}, {}, "model_graded_qa"),
     ],
 )
-def test_the_model_that_an_inspect_scorer_asks(
-    read: Read, scorer: dict[str, Any], roles: dict[str, Any], judge: str
-) -> None:
+def test_the_model_that_an_inspect_scorer_asks(read, scorer, roles, judge):
     scorers = [{"name": "inspect_ai/model_graded_qa", **scorer}]
     spec = {"task": "t", "model": "m", "model_roles": roles, "scorers": scorers}
     sample = {"id": 1, "epoch": 1, "scores": {"model_graded_qa": {"value": "C"}}}
@@ -229,7 +211,7 @@ def test_the_model_that_an_inspect_scorer_asks(
     assert read([log], name="x.json").table("annotator category") == f"{judge} C"
 
 
-def test_openai_evals_and_output_items_of_the_service(read: Read) -> None:
+def test_openai_evals_and_output_items_of_the_service(read):
     export = FILES / "openai-evals.jsonl"
     found = read(export)
     assert (

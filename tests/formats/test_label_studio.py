@@ -5,18 +5,16 @@ from __future__ import annotations
 import gzip
 import json
 import shutil
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.formats.reading import EXPORTS, Read, Refuse, Save, csv_table, found_in, table_text
+from tests.formats.reading import EXPORTS, csv_table, found_in, table_text
 from tracker.core.errors import Refused
 from tracker.formats.batch import Rejections
 from tracker.formats.column_roles import parse_column_roles
 from tracker.formats.reader import Reading
 from tracker.formats.registry import opened_sources, read_batches
-from tracker.ledger import Ledger
 
 OURS = EXPORTS / "label-studio"
 ROWS = "item annotator question category"
@@ -49,7 +47,7 @@ def record(item: int, annotator: Any, day: int = 1, **fields: Any) -> dict[str, 
 # -- tasks ---------------------------------------------------------------------------------
 
 
-def test_an_annotation_answers_every_control_including_those_of_later_tasks(read: Read) -> None:
+def test_an_annotation_answers_every_control_including_those_of_later_tasks(read):
     both = by(1, choice("y"), choice("a", "b", control="topic"))
     found = read((task(1, by(1), by(2, choice("x"))), task(2, both), task(3, by(1))))
     assert found.table(ROWS) == (
@@ -62,7 +60,7 @@ def test_an_annotation_answers_every_control_including_those_of_later_tasks(read
         assert read(stream, name=name).table("item category") == "1 -; 2 x"
 
 
-def test_another_answer_of_an_annotator_is_a_pass_by_time_or_a_revision(read: Read) -> None:
+def test_another_answer_of_an_annotator_is_a_pass_by_time_or_a_revision(read):
     answers = by(1, choice("late"), day=3), by(1, choice("early")), by(2, choice("x"))
     roles = "annotator category pass"
     assert read((task(1, *answers),)).table(roles) == "1 early -; 1 late 2; 2 x -"
@@ -74,7 +72,7 @@ def test_another_answer_of_an_annotator_is_a_pass_by_time_or_a_revision(read: Re
     assert found.table(roles) == "1 x -; 1 y -; 2 z -"
 
 
-def test_annotators_are_numbers_e_mail_addresses_models_or_gold(read: Read) -> None:
+def test_annotators_are_numbers_e_mail_addresses_models_or_gold(read):
     ada = {"id": 5, "email": "ada@example.org"}
     found = read((task(1, by(3, choice("x")), by(ada, choice("x")), by({"id": 6})),))
     assert found.table("annotator") == "3; 6; ada@example.org"
@@ -97,7 +95,7 @@ def test_annotators_are_numbers_e_mail_addresses_models_or_gold(read: Read) -> N
     }  # fmt: skip
 
 
-def test_contents_of_tasks_that_are_not_answers_are_counted(read: Read, refuse: Refuse) -> None:
+def test_contents_of_tasks_that_are_not_answers_are_counted(read, refuse):
     relation = {"type": "relation", "from_id": "a", "to_id": "b", "direction": "right"}
     found = read((
         task(1, by(1, choice("x"), relation, reviews=[{"accepted": True}], lead_time=-1)),
@@ -116,7 +114,7 @@ def test_contents_of_tasks_that_are_not_answers_are_counted(read: Read, refuse: 
     refuse(empty, "holds no answer; left out: 2 annotations without a result")
 
 
-def test_a_later_export_adds_and_revises(ledger: Ledger, save: Save) -> None:
+def test_a_later_export_adds_and_revises(ledger, save):
     first, later = by(1, choice("x")), by(1, choice("x"), day=8)
     corrected = by(1, choice("y"), updated_at="2026-02-09T10:00:00Z")
     last = (task(1, first, by(2, choice("x"))), task(2, first))
@@ -135,7 +133,7 @@ def test_a_later_export_adds_and_revises(ledger: Ledger, save: Save) -> None:
     )
 
 
-def test_items_with_long_texts_come_few_at_a_time(save: Save) -> None:
+def test_items_with_long_texts_come_few_at_a_time(save):
     long = save(tuple(task(n, by(1, choice("x")), data={"text": "t" * 10**6}) for n in range(20)))
     reading = Reading(parse_column_roles(()), Rejections(), "one")
     with opened_sources([long]) as (source,):
@@ -161,9 +159,7 @@ CONTROLS = [
 
 
 @pytest.mark.parametrize(("result", "categories", "answers"), CONTROLS)
-def test_controls_have_categories(
-    read: Read, result: dict[str, Any], categories: str, answers: str
-) -> None:
+def test_controls_have_categories(read, result, categories, answers):
     found = read((task(1, by(1, result)),))
     assert found.table("category start") == categories
     assert list(found.asked.values()) == [answers]
@@ -172,7 +168,7 @@ def test_controls_have_categories(
     assert found.left_out == places
 
 
-def test_ratings_are_ordinal_and_numbers_interval(ledger: Ledger, save: Save) -> None:
+def test_ratings_are_ordinal_and_numbers_interval(ledger, save):
     stars, size = region("stars", "rating", rating=4), region("size", "number", number=2)
     ledger.import_file(save((task(1, by(1, stars, size)),)), "p")
     scales = {question.name: question.scale for question in ledger.questions.list("p")}
@@ -194,9 +190,7 @@ MARKS = [
 
 
 @pytest.mark.parametrize(("result", "data", "spans"), MARKS)
-def test_controls_mark_spans(
-    read: Read, result: dict[str, Any], data: dict[str, Any], spans: str
-) -> None:
+def test_controls_mark_spans(read, result, data, spans):
     found = read((task(1, by(1, result, result), by(2), data=data),))
     assert found.table(SPANS) == f"- - -; {spans}"
     assert found.asked == {"c": "spans"}
@@ -204,7 +198,7 @@ def test_controls_mark_spans(
 
 
 @pytest.mark.parametrize("start", [7, 8], ids=["in characters", "in UTF-16"])
-def test_spans_after_an_emoji_are_counted_in_characters(read: Read, start: int) -> None:
+def test_spans_after_an_emoji_are_counted_in_characters(read, start):
     result = region("c", "labels", start=start, end=start + 4, text="Oslo", labels=["LOC"])
     data = {"id": 3, "text": "\U0001f4a9 é in Oslo"}
     assert read((task(1, by(1, result), data=data),)).table(SPANS) == "LOC 7 11"
@@ -227,7 +221,7 @@ def far(data: dict[str, Any], end: int = 50) -> dict[str, Any]:
         ({"id": 3}, 50),
     ],
 )
-def test_a_span_is_read_if_its_text_may_be_long_enough(read: Read, data: Any, end: int) -> None:
+def test_a_span_is_read_if_its_text_may_be_long_enough(read, data, end):
     assert read((far(data, end),)).table(SPANS) == f"X 0 {end}"
 
 
@@ -259,9 +253,7 @@ NO_TASKS: list[tuple[Any, str]] = [
     ],
     ids=["no task", "spans and none", "span past the text"],
 )  # fmt: skip
-def test_tasks_that_cannot_be_read_are_rejected_with_their_number(
-    ledger: Ledger, save: Save, tasks: list[Any], reasons: list[str]
-) -> None:
+def test_tasks_that_cannot_be_read_are_rejected_with_their_number(ledger, save, tasks, reasons):
     path = save(tuple(tasks))
     with pytest.raises(Refused, match=r"x\.json, task 2: "):
         ledger.import_file(path, "p")
@@ -275,7 +267,7 @@ def test_tasks_that_cannot_be_read_are_rejected_with_their_number(
 # -- rows ----------------------------------------------------------------------------------
 
 
-def test_columns_that_differ_within_a_task_are_controls(read: Read) -> None:
+def test_columns_that_differ_within_a_task_are_controls(read):
     table = csv_table(
         record(1, 1, tone="good", why="so it is", text="=1+1", split="train", spans=""),
         record(1, 2, tone="bad", why="I think", text="=1+1", split="train",
@@ -298,7 +290,7 @@ def test_columns_that_differ_within_a_task_are_controls(read: Read) -> None:
     assert chosen.rows("question", "category") == [("set", "train")] * 8
 
 
-def test_a_file_that_does_not_show_its_controls_is_refused(read: Read, refuse: Refuse) -> None:
+def test_a_file_that_does_not_show_its_controls_is_refused(read, refuse):
     rows = [record(n, 1, tone="xy"[n % 2], split="ab"[n % 2], text=f"t{n}") for n in range(8)]
     refuse(csv_table(*rows), r"which columns hold the answers\n.*--question NAME=COLUMN")
     assert len(read(csv_table(*rows), questions=["tone=tone"]).records) == 8
@@ -309,7 +301,7 @@ def test_a_file_that_does_not_show_its_controls_is_refused(read: Read, refuse: R
 
 
 @pytest.mark.parametrize("form", ["csv", "json"])
-def test_records_of_one_annotator_are_passes_in_any_order(read: Read, form: str) -> None:
+def test_records_of_one_annotator_are_passes_in_any_order(read, form):
     answers = [(1, 1, 5, "x"), (2, 1, 1, "y"), (1, 2, 3, "y"), (1, 1, 2, "y"), (1, 1, 4, "y")]
     rows = [record(item, who, day=day, tone=tone) for item, who, day, tone in answers]
     content = csv_table(*rows) if form == "csv" else tuple(rows)
@@ -321,7 +313,7 @@ def test_records_of_one_annotator_are_passes_in_any_order(read: Read, form: str)
     assert not any("pass" in cells for cells in revised.records)
 
 
-def test_records_without_an_annotation_are_counted(read: Read) -> None:
+def test_records_without_an_annotation_are_counted(read):
     stars = '[{"rating":5}]'
     found = read(csv_table(record(1, 1, stars=stars), record(2, "", annotation_id="", stars=""),
                            record(3, "None", stars=stars)))  # fmt: skip
@@ -330,7 +322,7 @@ def test_records_without_an_annotation_are_counted(read: Read) -> None:
 
 
 @pytest.mark.parametrize("name", ["parcels-choice.json", "parcels-choice.tsv"])
-def test_exports_are_recognized_by_their_contents(tmp_path: Path, name: str) -> None:
+def test_exports_are_recognized_by_their_contents(tmp_path, name):
     copy, records = tmp_path / "export.txt", found_in(OURS / name).records
     shutil.copy(OURS / name, copy)
     assert found_in(copy).records == records
@@ -340,7 +332,7 @@ def test_exports_are_recognized_by_their_contents(tmp_path: Path, name: str) -> 
 
 
 @pytest.mark.parametrize("project", ["parcels-choice", "notices-spans"])
-def test_all_exports_of_a_project_hold_the_same_answers(project: str) -> None:
+def test_all_exports_of_a_project_hold_the_same_answers(project):
     roles = (*ROWS.split(), "start", "end", "labeled_at", "pass", "kind")
     people = [row for row in found_in(OURS / f"{project}.json").rows(*roles) if not row[-1]]
     for form in ("min.json", "csv"):
@@ -348,7 +340,7 @@ def test_all_exports_of_a_project_hold_the_same_answers(project: str) -> None:
 
 
 @pytest.mark.parametrize("own_id", [False, True])
-def test_controls_follow_the_number_of_the_task(read: Read, refuse: Refuse, own_id: bool) -> None:
+def test_controls_follow_the_number_of_the_task(read, refuse, own_id):
     rows = []
     for n in range(12):
         data = {"split": "ab"[n % 2], "ref": f"r{n}", "text": f"a text of its own: {n}"}
@@ -371,17 +363,15 @@ def test_controls_follow_the_number_of_the_task(read: Read, refuse: Refuse, own_
     ],
 )  # fmt: skip
 def test_a_cell_that_does_not_fit_its_control_is_rejected_with_its_line(
-    ledger: Ledger, save: Save, column: str, good: str, bad: str, reason: str
-) -> None:
+    ledger, save, column, good, bad, reason
+):
     path = save(csv_table(record(1, 1, **{column: good}), record(1, 2, **{column: bad})))
     with pytest.raises(Refused, match=rf"x\.csv, line 3: {reason}"):
         ledger.import_file(path, "p")
     assert ledger.import_file(path, "p", skip_invalid=True).inserted == 1
 
 
-def test_the_first_answer_to_a_control_says_its_kind_however_late(
-    ledger: Ledger, save: Save, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_first_answer_to_a_control_says_its_kind_however_late(ledger, save, monkeypatch):
     monkeypatch.setattr("tracker.formats.answers._AT_ONCE", 20)
     rows = [record(n, 1, tone=f'{{"choices":["x","{n % 3}"]}}', marks="") for n in range(50)]
     rows.append(record(0, 2, tone="", marks='[{"start":0,"end":1,"labels":["A"]}]'))

@@ -10,10 +10,9 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from tests.formats.reading import EXPORTS, Read, Refuse, Save, found_in
+from tests.formats.reading import EXPORTS, found_in
 from tests.helpers import fates, standing
 from tracker.core.errors import Refused
-from tracker.ledger import Ledger
 
 HAND_WRITTEN = EXPORTS / "hand-written"
 ROWS = "item annotator question category"
@@ -32,7 +31,7 @@ def flat(**keys: Any) -> tuple[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("name", ["argilla-flat.json", "argilla-nested.json", "argilla-1.jsonl"])
-def test_argilla_suggestions_are_of_models_and_drafts_are_left_out(name: str) -> None:
+def test_argilla_suggestions_are_of_models_and_drafts_are_left_out(name):
     found = found_in(FLAT.with_name(name))
     assert found.format == "argilla"
     models = {row[1:] for row in found.rows("kind", "item", "annotator", "category") if row[0]}
@@ -44,14 +43,14 @@ def test_argilla_suggestions_are_of_models_and_drafts_are_left_out(name: str) ->
     assert found.asked == {"tone": "one", "topics": "several"}
 
 
-def test_argilla_confidence_text_and_fields_are_kept(read: Read) -> None:
+def test_argilla_confidence_text_and_fields_are_kept(read):
     rows = read(FLAT, keep=["topic"]).rows("item", "confidence", "text", "keep:topic")
     assert [row for row in rows if row[0] == "r1" and row[1]] == [
         ("r1", "0.8", "The tram was late.", "news")
     ]
 
 
-def test_argilla_spans_and_ratings_are_read_and_rankings_counted(read: Read) -> None:
+def test_argilla_spans_and_ratings_are_read_and_rankings_counted(read):
     answers = {"n": [PER], "r": 4, "k": [{"value": "a", "rank": 1}]}
     roles = "annotator question category end"
     found = read(flat(
@@ -63,7 +62,7 @@ def test_argilla_spans_and_ratings_are_read_and_rankings_counted(read: Read) -> 
     assert found.left_out == {"ranking": 1}
 
 
-def test_argilla_responses_of_version_1_are_columns_or_those_of_each_user(read: Read) -> None:
+def test_argilla_responses_of_version_1_are_columns_or_those_of_each_user(read):
     columns = {"user_id": ["u"], "value": ["bad"], "status": ["submitted"]}
     found = read(({"text": "t", "external_id": "r1", "tone": columns, "tone-suggestion": None,
                    "tone-suggestion-metadata": None},))  # fmt: skip
@@ -75,7 +74,7 @@ def test_argilla_responses_of_version_1_are_columns_or_those_of_each_user(read: 
     assert found.table(ROWS) == "r1 m tone bad; r1 u tone bad"
 
 
-def test_argilla_data_sets_have_the_names_of_suggestions_if_the_file_has_them(read: Read) -> None:
+def test_argilla_data_sets_have_the_names_of_suggestions_if_the_file_has_them(read):
     found = read(EXPORTS / "argilla" / "data-set.parquet")
     models = [record for record in found.records if record.get("kind") == "model"]
     assert [(record["annotator"], record["category"]) for record in models] == [
@@ -92,12 +91,12 @@ def test_argilla_data_sets_have_the_names_of_suggestions_if_the_file_has_them(re
     assert found.left_out == {"status of a response, which may be a draft": 11}
 
 
-def test_an_argilla_question_may_be_named_by_its_control(ledger: Ledger) -> None:
+def test_an_argilla_question_may_be_named_by_its_control(ledger):
     result = ledger.import_file(FLAT, "p", questions=["mood=tone"])
     assert result.inserted == result.rows == 6
 
 
-def test_damaged_argilla_data_sets_are_refused(refuse: Refuse, tmp_path: Path) -> None:
+def test_damaged_argilla_data_sets_are_refused(refuse, tmp_path):
     record = flat(t__responses=["a"], t__responses__users=["u", "v"])
     refuse(record, r"record 1: 't' has 1 responses, and 2 users")
     row = {"id": "1", "tone.responses": ["a"], "tone.responses.users": ["x", "y"]}
@@ -121,7 +120,7 @@ def data_row(**fields: Any) -> list[dict[str, Any]]:
     return [row]
 
 
-def test_a_labelbox_data_row_has_its_text_and_its_keys(read: Read) -> None:
+def test_a_labelbox_data_row_has_its_text_and_its_keys(read):
     found = read(LABELBOX, "item=global_key", keep=["media_attributes.mime_type"])
     assert found.rows("item", "text", "keep:media_attributes.mime_type")[0] == (
         "key-r1", "Ada likes Oslo.", "text/plain",
@@ -129,21 +128,21 @@ def test_a_labelbox_data_row_has_its_text_and_its_keys(read: Read) -> None:
     assert found.asked == {"objects": "spans", "Tone": "one", "Topics": "several"}
 
 
-def test_labelbox_benchmarks_are_references_too(read: Read) -> None:
+def test_labelbox_benchmarks_are_references_too(read):
     found = read(data_row(label_details={"is_benchmark_reference": True}))
     gold = [record for record in found.records if record.get("kind") == "reference"]
     assert {record["annotator"] for record in gold} == {"gold"}
     assert len(gold) * 2 == len(found.records)
 
 
-def test_second_labelbox_labels_of_an_annotator_are_passes_by_time(read: Read) -> None:
+def test_second_labelbox_labels_of_an_annotator_are_passes_by_time(read):
     rows = data_row(label_details={"created_by": "ada"})
     tone = {"questions": ["Tone=Tone"]}
     assert read(rows, **tone).table("category pass") == "Bad 2; Good -"
     assert read(rows, **tone, repeat="revision").table("category pass") == "Bad -; Good -"
 
 
-def test_labelbox_classifications_of_a_choice_are_questions(read: Read) -> None:
+def test_labelbox_classifications_of_a_choice_are_questions(read):
     further = [{"name": "Why", "radio_answer": {"name": "Late"}},
                {"name": "Note", "text_answer": {"content": "x"}}]  # fmt: skip
     answer = {"name": "Bad", "classifications": further}
@@ -154,7 +153,7 @@ def test_labelbox_classifications_of_a_choice_are_questions(read: Read) -> None:
     assert found.left_out == {"object of kind 'ImageBoundingBox'": 2, "free text": 2}
 
 
-def test_labelbox_labels_without_answers_or_annotators_are_refused(refuse: Refuse) -> None:
+def test_labelbox_labels_without_answers_or_annotators_are_refused(refuse):
     reviewed = {"performance_details": {"skipped": True},
                 "label_details": {"reviews": [{"reviewed_by": "x"}]}}  # fmt: skip
     refuse(data_row(**reviewed), "holds no answer; left out: 2 reviews, 2 skipped labels")
@@ -175,7 +174,7 @@ LEWIDI: dict[str, Any] = {
 }  # fmt: skip
 
 
-def test_each_lewidi_annotation_is_an_answer(ledger: Ledger, save: Save, refuse: Refuse) -> None:
+def test_each_lewidi_annotation_is_an_answer(ledger, save, refuse):
     file = save(json.dumps(LEWIDI), "dev.json")
     result = ledger.import_file(file, "p", keep=["split"])
     assert fates(result) == {"inserted": 3}
@@ -199,7 +198,7 @@ def instance(labels: dict[str, Any], spans: dict[str, Any] | None = None) -> dic
             "links": {}}  # fmt: skip
 
 
-def test_the_folder_of_potato_says_when_an_answer_was_last_changed(tmp_path: Path) -> None:
+def test_the_folder_of_potato_says_when_an_answer_was_last_changed(tmp_path):
     found = found_in(DIARY)
     changed = ("d1", "ada@example.org", "2026-11-20T23:33:10.022025")
     assert changed in found.rows("item", "annotator", "labeled_at")
@@ -214,7 +213,7 @@ def test_the_folder_of_potato_says_when_an_answer_was_last_changed(tmp_path: Pat
     assert without.rows("labeled_at") == [("",)] * 6
 
 
-def test_each_potato_schema_is_a_question_of_its_kind(read: Read, refuse: Refuse) -> None:
+def test_each_potato_schema_is_a_question_of_its_kind(read, refuse):
     labels = {"mood": {"glad": "glad"}, "topics": {"rain": True, "sun": "sun", "wind": False},
               "scale": {"slider": "7"}, "land": {"select-one": "NO"}, "why": {"text_box": "so"},
               "table": {"ease": "3", "speed": "4"}}  # fmt: skip
@@ -266,13 +265,13 @@ PRODIGY = {
 
 
 @pytest.mark.parametrize(("tasks", "rows", "asked", "left_out"), PRODIGY.values(), ids=PRODIGY)
-def test_prodigy_tasks(read: Read, tasks: Any, rows: str, asked: Any, left_out: Any) -> None:
+def test_prodigy_tasks(read, tasks, rows, asked, left_out):
     found = read(tasks)
     assert found.table("item question category end") == rows
     assert (found.asked, found.left_out) == (asked, left_out)
 
 
-def test_ignored_prodigy_tasks_are_counted_and_fields_kept(read: Read) -> None:
+def test_ignored_prodigy_tasks_are_counted_and_fields_kept(read):
     found = read(HAND_WRITTEN / "prodigy-choice.jsonl")
     assert found.left_out == {"task with the answer 'ignore'": 1}
     tasks = [task(1, accept=["a"], meta={"topic": "rain"})]
@@ -281,9 +280,7 @@ def test_ignored_prodigy_tasks_are_counted_and_fields_kept(read: Read) -> None:
 
 
 @pytest.mark.parametrize("session", ["2026-11-20_12-33-44", "tickets-2026-11-20_12-33-44", None])
-def test_a_prodigy_session_that_is_only_a_time_names_no_annotator(
-    read: Read, refuse: Refuse, session: str | None
-) -> None:
+def test_a_prodigy_session_that_is_only_a_time_names_no_annotator(read, refuse, session):
     tasks = [task(1, session, accept=["a"], coder="ada")]
     refuse(tasks, r"line 1 does not say who answered(?s:.*)\?session=NAME")
     assert read(tasks, "annotator=coder").table("annotator") == "ada"
@@ -291,7 +288,7 @@ def test_a_prodigy_session_that_is_only_a_time_names_no_annotator(
         assert read(tasks, "annotator=_session_id").table("annotator") == session
 
 
-def test_a_prodigy_span_past_the_text_is_rejected_with_its_line(ledger: Ledger, save: Save) -> None:
+def test_a_prodigy_span_past_the_text_is_rejected_with_its_line(ledger, save):
     path = save([task(1, spans=[PER]), task(2, spans=[PER | {"end": 50}])])
     reason = r"x\.jsonl, line 2: a span ends at 50, and the text has 4 characters"
     with pytest.raises(Refused, match=reason):

@@ -12,12 +12,11 @@ from typing import Any
 import pytest
 from openpyxl import Workbook
 
-from tests.formats.reading import EXPORTS, Read, Refuse, Save, found_in, write_folder, write_zip
+from tests.formats.reading import EXPORTS, found_in, write_folder, write_zip
 from tests.helpers import fates, standing, stored
 from tracker.core.errors import InvalidOption, Refused
 from tracker.formats import source as archive
 from tracker.formats.source import zip_archive
-from tracker.ledger import Ledger
 from tracker.projects.questions import QuestionOptions
 
 Write = Callable[..., Path]
@@ -30,7 +29,7 @@ TWO = "item,annotator,category\ni{0},A,x\ni{0},B,y\n"
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
+def folder(tmp_path):
     """Two files of answers, one in a folder, and one that no reader reads."""
     files = {"one.csv": TWO.format(1), "late/two.csv": TWO.format(2), ".DS_Store": b"\0\0"}
     return write_folder(tmp_path / "answers", files)
@@ -42,9 +41,7 @@ def zipped(folder: Path) -> Path:
     return write_zip(folder.with_suffix(".zip"), contents)
 
 
-def test_a_folder_and_its_zip_file_are_the_same(
-    ledger: Ledger, folder: Path, tmp_path: Path
-) -> None:
+def test_a_folder_and_its_zip_file_are_the_same(ledger, folder, tmp_path):
     result = ledger.import_file(folder, "p")
     assert (result.rows, result.inserted) == (4, 4)
     sources = [columns["source"] for columns in result.columns]
@@ -64,7 +61,7 @@ def test_a_folder_and_its_zip_file_are_the_same(
         ledger.import_file(zipped(folder), "p")
 
 
-def test_files_of_an_archive_may_be_alike_line_by_line(ledger: Ledger, folder: Path) -> None:
+def test_files_of_an_archive_may_be_alike_line_by_line(ledger, folder):
     rows = "item,annotator,category,confidence,comment\ni{0},A,x,.5,of {0}\ni{0},B,y,,\n"
     write_folder(folder, {"one.csv": rows.format(1), "late/two.csv": rows.format(2)})
     assert ledger.import_file(folder, "p").inserted == 4
@@ -75,8 +72,8 @@ def test_files_of_an_archive_may_be_alike_line_by_line(ledger: Ledger, folder: P
 
 
 def test_archives_that_would_fill_the_machine_are_refused(
-    sqlite_ledger: Ledger, refuse: Refuse, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    sqlite_ledger, refuse, folder, monkeypatch
+):
     monkeypatch.setattr("tracker.imports.parts.Parts.MOST", 2)
     with pytest.raises(Refused, match=r"more than 2 files with answers\nimport them in several"):
         sqlite_ledger.import_file(folder, "p")
@@ -86,9 +83,7 @@ def test_archives_that_would_fill_the_machine_are_refused(
     refuse(zipped(folder), "would unpack to 10,000,")
 
 
-def test_damaged_and_odd_zip_files_are_refused(
-    read: Read, refuse: Refuse, folder: Path, tmp_path: Path
-) -> None:
+def test_damaged_and_odd_zip_files_are_refused(read, refuse, folder, tmp_path):
     (folder / "one.csv").write_text(TWO.format(1) * 1000, "utf-8")
     path = zipped(folder)
     content = bytearray(path.read_bytes())
@@ -115,7 +110,7 @@ def unpack(path: Path) -> None:
         list(source.blocks())
 
 
-def test_files_packed_with_zstandard_are_read_side_by_side() -> None:
+def test_files_packed_with_zstandard_are_read_side_by_side():
     with LOG.open("rb") as file:
         log = zip_archive("x.eval", file)
         with (
@@ -127,9 +122,7 @@ def test_files_packed_with_zstandard_are_read_side_by_side() -> None:
 
 
 @pytest.mark.parametrize("place", [*range(0, MEMBER.compress_size, 97), None])
-def test_changed_bytes_and_sizes_of_packed_files_are_noticed(
-    tmp_path: Path, place: int | None
-) -> None:
+def test_changed_bytes_and_sizes_of_packed_files_are_noticed(tmp_path, place):
     data = bytearray(LOG.read_bytes())
     if place is None:  # the file is longer than it says
         size = MEMBER.file_size.to_bytes(4, "little")
@@ -163,7 +156,7 @@ def zip_of(member: str) -> bytes:
     ],
     ids=lambda value: value if isinstance(value, str) else None,
 )
-def test_files_other_than_tables_are_named(refuse: Refuse, content: bytes, kind: str) -> None:
+def test_files_other_than_tables_are_named(refuse, content, kind):
     refuse(content, rf"answers\.csv {kind}", name="answers.csv")
 
 
@@ -187,9 +180,7 @@ FILES: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_a_file_is_of_the_annotator_that_the_user_names(
-    save: Save, refuse: Refuse, name: str
-) -> None:
+def test_a_file_is_of_the_annotator_that_the_user_names(save, refuse, name):
     path = save(FILES[name], name)
     refuse(path, "--annotator NAME")
     for options, who in (
@@ -210,8 +201,8 @@ def test_a_file_is_of_the_annotator_that_the_user_names(
     ],
 )
 def test_files_of_a_folder_are_of_the_annotators_in_their_paths(
-    refuse: Refuse, tmp_path: Path, names: str, content: str, way: str, people: set[str]
-) -> None:
+    refuse, tmp_path, names, content, way, people
+):
     files = dict.fromkeys(names.split(), content)
     for path in (write_folder(tmp_path / "in", files), write_zip(tmp_path / "in.zip", files)):
         assert {who for (who,) in found_in(path, annotator_from=way).rows("annotator")} == people
@@ -219,7 +210,7 @@ def test_files_of_a_folder_are_of_the_annotators_in_their_paths(
         refuse(path, "--annotator")
 
 
-def test_folders_may_be_documents(read: Read, refuse: Refuse, tmp_path: Path) -> None:
+def test_folders_may_be_documents(read, refuse, tmp_path):
     files = {"d1/ada.ann": "T1\tP 0 3\tAda\n", "d2/ada.ann": "", "d2/bo.ann": ""}
     assert read(files, annotator_from="file").table(ROWS) == "d1 ada P; d2 ada -; d2 bo -"
     files = {"ada/d1.conll": "Ada B-PER\nslept O\n", "ada/d2.conll": "Oslo B-LOC\n\nMore O\n"}
@@ -232,9 +223,7 @@ def test_folders_may_be_documents(read: Read, refuse: Refuse, tmp_path: Path) ->
         assert found_in(letters / "ada", **options).table(ROWS) == found.table(ROWS)
 
 
-def test_each_sheet_or_file_may_be_of_an_annotator(
-    ledger: Ledger, save: Save, tmp_path: Path
-) -> None:
+def test_each_sheet_or_file_may_be_of_an_annotator(ledger, save, tmp_path):
     book = Workbook()
     for name, rows in {"ada": ["xy"], "bo": ["yx", "xx"], "notes": []}.items():
         sheet = book.create_sheet(name)
@@ -254,7 +243,7 @@ def test_each_sheet_or_file_may_be_of_an_annotator(
     assert [row[1] for row in standing(ledger, "q")] == ["ada", "bo"] * 2
 
 
-def test_the_annotator_is_named_in_one_way_only(ledger: Ledger, save: Save) -> None:
+def test_the_annotator_is_named_in_one_way_only(ledger, save):
     named = save("item,user,label,gold\ni,ada,x,x\nj,,y,\n")
     with pytest.raises(Refused, match=r"line 2: 'ada' answered in the file, and 'bo' (?s:.)*user"):
         ledger.import_file(named, "p", annotator="bo")
@@ -277,7 +266,7 @@ ASCII = HEADER + "".join(f"{n:0400};Ann;x\n" for n in range(2700))  # more than 
 
 
 @pytest.mark.parametrize("start", [HEADER, ASCII], ids=["short", "long"])
-def test_windows_1252_is_recognized(sqlite_ledger: Ledger, write: Write, start: str) -> None:
+def test_windows_1252_is_recognized(sqlite_ledger, write, start):
     line = start.count("\n") + 1
     text = start + "j;Zoë – “né”;crème\nk;Zoë – “né”;plain\n"  # noqa: RUF001
     result = sqlite_ledger.import_file(write(text.encode("cp1252")), "p")
@@ -293,20 +282,20 @@ def test_windows_1252_is_recognized(sqlite_ledger: Ledger, write: Write, start: 
 
 
 @pytest.mark.parametrize("encoding", ["cp1251", "latin-1", "utf-16-le", "UTF-16", "utf-8", "cp437"])
-def test_the_encoding_may_be_named(read: Read, encoding: str) -> None:
+def test_the_encoding_may_be_named(read, encoding):
     name = "Аня" if encoding in {"cp1251", "UTF-16", "utf-16-le", "utf-8"} else "Zoë"
     found = read(f"{HEADER}i;{name};x\n".encode(encoding), encoding=encoding)
     assert found.table(ROWS) == f"i {name} x"
 
 
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-16-le", "utf-16-be"])
-def test_files_with_a_mark_of_their_encoding(read: Read, encoding: str) -> None:
+def test_files_with_a_mark_of_their_encoding(read, encoding):
     mark = "\ufeff" if encoding.endswith(("le", "be")) else ""
     text = f"{mark}item;annotator;category\r\ni;Zoë 😀;x\r\n"
     assert read(text.encode(encoding)).table(ROWS) == "i Zoë 😀 x"
 
 
-def test_an_encoding_that_does_not_fit(refuse: Refuse, save: Save) -> None:
+def test_an_encoding_that_does_not_fit(refuse, save):
     refuse(HEADER.encode() + b"i;\xe9;x\nj;\x81;x\n", "line 3: the byte 0x81 is not WINDOWS-1252")
     file = save(f"{HEADER}i;A;x\nj;Zoë;x\n".encode("cp1252"))
     refuse(file, "line 3: the byte 0xeb is not UTF-8", encoding="utf-8")
@@ -316,7 +305,7 @@ def test_an_encoding_that_does_not_fit(refuse: Refuse, save: Save) -> None:
             found_in(file, encoding=wrong)
 
 
-def test_a_decimal_comma_in_files_with_semicolons(ledger: Ledger, write: Write) -> None:
+def test_a_decimal_comma_in_files_with_semicolons(ledger, write):
     text = "item;annotator;category;seconds;confidence\ni;A;x;1,5;0,75\nj;A;x;2.5;1\n"
     ledger.import_file(write(text.encode()), "p")
     assert standing(ledger, "p", "seconds", "confidence") == [(1.5, 0.75), (2.5, 1.0)]
@@ -332,9 +321,7 @@ def test_a_decimal_comma_in_files_with_semicolons(ledger: Ledger, write: Write) 
 
 
 @pytest.mark.parametrize("line", ["sep=;", '"sep=;"', "sep=;;;"])
-def test_the_line_that_tells_excel_the_delimiter(
-    sqlite_ledger: Ledger, write: Write, line: str
-) -> None:
+def test_the_line_that_tells_excel_the_delimiter(sqlite_ledger, write, line):
     file = write(f"{line}\r\nitem;annotator;category\r\ni;A, B;x\r\n;B;y\r\n".encode())
     with pytest.raises(Refused, match="line 4: the item is empty"):
         sqlite_ledger.import_file(file, "p")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -12,11 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.formats.reading import EXPORTS, Read, Refuse, Save, found_in, write_folder, write_zip
+from tests.formats.reading import EXPORTS, found_in, write_folder, write_zip
 from tracker.core.errors import Refused
 from tracker.formats.conll import _is_loose, _spans, _Token
 from tracker.imports.loader import Rejected
-from tracker.ledger import Ledger
 
 ROWS = "item annotator category start end"
 MARKS = "question category start end"
@@ -30,7 +28,7 @@ def lines(*values: Any) -> str:
 # -- brat ----------------------------------------------------------------------------------
 
 
-def test_brat_in_a_zip_file_with_a_folder_around_the_annotators(read: Read) -> None:
+def test_brat_in_a_zip_file_with_a_folder_around_the_annotators(read):
     found = read({
         "work/ada/a/x.ann": "T1\tPER 0 4\tMara\r\n",
         "work/ada/a/x.txt": "Mara 😀 Lind",
@@ -43,7 +41,7 @@ def test_brat_in_a_zip_file_with_a_folder_around_the_annotators(read: Read) -> N
     assert found.asked == {"spans": "spans"}
 
 
-def test_brat_annotations_other_than_spans_are_counted(read: Read) -> None:
+def test_brat_annotations_other_than_spans_are_counted(read):
     annotations = (
         "T1\tPER 0 4\tMara", "T2\tMove 5 9;10 12;20 24\tleft", "E1\tMove:T2 Who:T1",
         "R1\tOf Arg1:T1 Arg2:T2", "*\tAlias T1 T2", "A1\tSure T1", "M1\tSure T2",
@@ -57,8 +55,8 @@ def test_brat_annotations_other_than_spans_are_counted(read: Read) -> None:
     }  # fmt: skip
 
 
-def test_brat_folders_that_share_no_document_are_annotators(ledger: Ledger, read: Read,
-                                                            tmp_path: Path) -> None:  # fmt: skip
+def test_brat_folders_that_share_no_document_are_annotators(ledger, read,
+                                                            tmp_path):  # fmt: skip
     apart = read({"ada/part1/x.ann": "", "ada/part2/y.ann": ""})
     assert apart.table("item annotator") == "x part1; y part2"
     (note,) = apart.notes
@@ -76,9 +74,7 @@ SPANS = st.lists(st.tuples(st.integers(0, 3), st.integers(1, 3), st.sampled_from
 
 
 @given(SPANS, st.sampled_from(["IOB1", "IOB2", "BIOES"]))
-def test_tags_of_each_scheme_are_the_spans_that_were_written(
-    spans: list[tuple[int, int, str]], scheme: str
-) -> None:
+def test_tags_of_each_scheme_are_the_spans_that_were_written(spans, scheme):
     tags: list[str] = []
     wanted = []
     for gap, length, category in spans:
@@ -133,9 +129,7 @@ SENTENCES = {
 
 
 @pytest.mark.parametrize(("files", "roles", "rows", "notes"), SENTENCES.values(), ids=SENTENCES)
-def test_conll_sentences_and_documents_are_items(
-    read: Read, files: dict[str, str], roles: str, rows: str, notes: list[str]
-) -> None:
+def test_conll_sentences_and_documents_are_items(read, files, roles, rows, notes):
     found = read(files)
     assert found.format == "conll"
     assert found.table(roles) == rows
@@ -143,14 +137,14 @@ def test_conll_sentences_and_documents_are_items(
 
 
 @pytest.mark.parametrize("between", ["\t", " ", "   "])
-def test_a_conll_token_may_begin_with_the_mark_of_comments(read: Read, between: str) -> None:
+def test_a_conll_token_may_begin_with_the_mark_of_comments(read, between):
     text = "# a comment\nso\u00a0so O\n#ada B-PER\n# O\n\n# id = 7\n#\u00e9 O\n"
     text = text.replace(" O", f"{between}O").replace(" B-", f"{between}B-")
     found = read({"bo.conll": text}).table("item category start end text")
     assert found == "1 PER 1 2 so\u00a0so #ada #; 7 - - - #\u00e9"
 
 
-def test_conll_spans_are_counted_in_tokens(ledger: Ledger, save: Save) -> None:
+def test_conll_spans_are_counted_in_tokens(ledger, save):
     ledger.import_file(save({"ada.conll": "Ada\tB-PER\n"}), "p")
     assert ledger.questions.list("p")[0].offsets == "tokens"
     with pytest.raises(Refused, match=r"counts its spans in characters, and 'spans' in tokens"):
@@ -174,7 +168,7 @@ def tag(label: str, source: str = "manual") -> str:
     return f'<tag label="{label}" source="{source}"></tag>'
 
 
-def test_cvat_tags_and_their_attributes_answer_questions(read: Read) -> None:
+def test_cvat_tags_and_their_attributes_answer_questions(read):
     found = read(EXPORTS / "cvat" / "job_22.zip", keep=("width",))
     assert found.format == "cvat"
     assert found.table(IMAGE_ROWS) == (
@@ -187,7 +181,7 @@ def test_cvat_tags_and_their_attributes_answer_questions(read: Read) -> None:
     assert set(found.asked.values()) == {"one"}
 
 
-def test_cvat_contents_other_than_tags_of_people_are_counted(read: Read) -> None:
+def test_cvat_contents_other_than_tags_of_people_are_counted(read):
     drawn = '<polygon label="x"/><points label="x"/><skeleton><points/></skeleton><mask/>'
     found = read(job(
         f'<image name="a">{tag("x")}{tag("y")}{tag("x")}{drawn}</image><image name="b"></image>'
@@ -202,7 +196,7 @@ def test_cvat_contents_other_than_tags_of_people_are_counted(read: Read) -> None
     }  # fmt: skip
 
 
-def test_cvat_jobs_without_an_assignee_are_of_their_folder(read: Read) -> None:
+def test_cvat_jobs_without_an_assignee_are_of_their_folder(read):
     image = f'<image name="a">{tag("x")}</image>'
     found = read({
         "work/ada/annotations.xml": job(image, "", of="task"),
@@ -213,7 +207,7 @@ def test_cvat_jobs_without_an_assignee_are_of_their_folder(read: Read) -> None:
     assert found.table("annotator") == "ada; bo; cy"
 
 
-def test_a_folder_of_zip_files_of_cvat_jobs(ledger: Ledger, tmp_path: Path) -> None:
+def test_a_folder_of_zip_files_of_cvat_jobs(ledger, tmp_path):
     (tmp_path / "jobs").mkdir()
     for who in ("ada", "bo"):
         content = job(f'<image name="a">{tag(who)}</image>', who)
@@ -237,7 +231,7 @@ def old(number: int, *labels: Any) -> dict[str, Any]:
     return {"id": number, "data": "Oslo", "label": list(labels)}
 
 
-def test_doccano_examples_without_a_label_are_answers_only_if_approved(read: Read) -> None:
+def test_doccano_examples_without_a_label_are_answers_only_if_approved(read):
     files = {"ada.jsonl": lines(example(1, "x"), example(2)), "bo.jsonl": lines(example(1, "x"))}
     rows = read(files, name="some.zip").rows(*TOPIC_ROWS.split())
     assert ("2", "ada", "label", "") in rows, "bo's file lacks what bo did not approve"
@@ -248,7 +242,7 @@ def test_doccano_examples_without_a_label_are_answers_only_if_approved(read: Rea
     assert (len(found.records), found.left_out) == (4, {})
 
 
-def test_doccano_files_are_of_members(read: Read, tmp_path: Path) -> None:
+def test_doccano_files_are_of_members(read, tmp_path):
     files = {"ada.csv": "id,text,label,Comments\n1,t,a#b,why\n", "bo.csv": '""\n', "cy.csv": ""}
     found = read(files)
     assert found.table(f"{TOPIC_ROWS} comment") == "1 ada label a why; 1 ada label b why"
@@ -261,7 +255,7 @@ def test_doccano_files_are_of_members(read: Read, tmp_path: Path) -> None:
     assert read(field, "annotator=coder").table("annotator") == "Ada"
 
 
-def test_doccano_intents_entities_relations_and_boxes(read: Read, refuse: Refuse) -> None:
+def test_doccano_intents_entities_relations_and_boxes(read, refuse):
     entity = {"id": 7, "label": "TOWN", "start_offset": 0, "end_offset": 4}
     record = {
         "id": 1,
@@ -286,7 +280,7 @@ def test_doccano_intents_entities_relations_and_boxes(read: Read, refuse: Refuse
 
 
 @pytest.mark.parametrize("text", ["data", "text"])
-def test_doccano_files_of_an_older_version(read: Read, refuse: Refuse, text: str) -> None:
+def test_doccano_files_of_an_older_version(read, refuse, text):
     some = {"id": 1, text: "Oslo", "label": [[0, 4, "TOWN"]]}
     found = read({"ada.jsonl": lines(some), "bo.jsonl": lines({**some, "label": []})})
     assert found.format == "doccano"
@@ -299,7 +293,7 @@ def test_doccano_files_of_an_older_version(read: Read, refuse: Refuse, text: str
     assert read({"ada.jsonl": far}).table("item") == "2"
 
 
-def test_tables_with_an_annotator_are_not_read_as_doccano(read: Read) -> None:
+def test_tables_with_an_annotator_are_not_read_as_doccano(read):
     found = read([{"id": 1, "text": "t", "label": "x", "annotator": "Ada"}], "item=id")
     assert (found.format, found.table("annotator category")) == (None, "Ada x")
     found = read({"one.csv": "id,text,label,annotator\n1,t,x,Ada\n"}, "item=id")
@@ -364,9 +358,7 @@ INCEPTION = {
 
 
 @pytest.mark.parametrize(("files", "rows", "left_out"), INCEPTION.values(), ids=INCEPTION)
-def test_inception_layers_and_features_are_questions(
-    read: Read, files: dict[str, str], rows: str, left_out: dict[str, int]
-) -> None:
+def test_inception_layers_and_features_are_questions(read, files, rows, left_out):
     found = read(files)
     assert found.format == "inception"
     assert found.table(MARKS) == rows
@@ -374,7 +366,7 @@ def test_inception_layers_and_features_are_questions(
     assert {record["text"] for record in found.records} == {"This is 😀 ."}
 
 
-def test_inception_curation_is_reference_and_initial_documents_are_left_out(read: Read) -> None:
+def test_inception_curation_is_reference_and_initial_documents_are_left_out(read):
     found = read(EXPORTS / "inception" / "news")
     assert ("gold", "reference") in found.rows("annotator", "kind")
     assert found.left_out == {"document as it was before annotation": 1}
@@ -383,9 +375,7 @@ def test_inception_curation_is_reference_and_initial_documents_are_left_out(read
     assert {record["question"] for record in chosen.records} == {"names"}
 
 
-def test_space_around_the_name_of_an_inception_layer_means_nothing(
-    ledger: Ledger, save: Save
-) -> None:
+def test_space_around_the_name_of_an_inception_layer_means_nothing(ledger, save):
     content = cas({"%TYPE": " Tone", "mood": "glad", "@sofa": 1, "begin": 0, "end": 4},
                   {"%TYPE": "Tone", "mood": "sad", "@sofa": 1, "begin": 5, "end": 7})  # fmt: skip
     ledger.import_file(save(project(content, "json")), "p")
@@ -415,9 +405,7 @@ def states_of(curation: str, **by_user: str) -> str:
     return json.dumps({"annotation_documents": documents, "source_documents": sources})
 
 
-def test_inception_documents_that_are_not_finished_are_left_out(
-    ledger: Ledger, read: Read, save: Save
-) -> None:
+def test_inception_documents_that_are_not_finished_are_left_out(ledger, read, save):
     files = in_states(
         states_of("CURATION_IN_PROGRESS", ada="IN_PROGRESS", bo="FINISHED", cy="IGNORE")
     )
@@ -501,7 +489,7 @@ REFUSED = {
         for n, case in enumerate(REFUSED[tool])
     ],
 )
-def test_files_are_refused_with_the_place(refuse: Refuse, content: Any, reason: str) -> None:
+def test_files_are_refused_with_the_place(refuse, content, reason):
     refuse(content, reason)
 
 
@@ -551,8 +539,8 @@ REJECTED: dict[str, tuple[dict[str, Any], list[str], tuple[int, int, int]]] = {
 
 @pytest.mark.parametrize(("files", "places", "numbers"), REJECTED.values(), ids=REJECTED)
 def test_answers_that_cannot_be_read_are_rejected_with_their_place(
-    ledger: Ledger, save: Save, files: Any, places: list[str], numbers: tuple[int, int, int]
-) -> None:
+    ledger, save, files, places, numbers
+):
     path = save(files)
     with pytest.raises(Rejected) as refused:
         ledger.import_file(path, "p")
@@ -572,7 +560,7 @@ CODED = {
 
 
 @pytest.mark.parametrize("files", CODED.values(), ids=CODED)
-def test_texts_are_read_in_the_encoding_that_the_user_names(read: Read, files: Any) -> None:
+def test_texts_are_read_in_the_encoding_that_the_user_names(read, files):
     found = read(files, encoding="cp1252")
     assert found.table("text") == NAME
     assert found.records[0].get("n_tokens", "3") in {"1", "3"}

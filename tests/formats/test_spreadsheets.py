@@ -56,7 +56,7 @@ def changed(path: Path, change: Callable[[str, bytes], bytes]) -> Path:
     return path
 
 
-def test_the_types_of_cells(ledger: Ledger, tmp_path: Path) -> None:
+def test_the_types_of_cells(ledger, tmp_path):
     rows = [
         [], HEADER, [1, "A", 4, datetime(2026, 1, 23, 11, 3, 22), 1.5],  # noqa: DTZ001
         [None] * 5, [2, "A", True, 46045.5, None], [3, "A", 2.5, "24.01.2026 12:00", 2],
@@ -74,7 +74,7 @@ def test_the_types_of_cells(ledger: Ledger, tmp_path: Path) -> None:
         ledger.import_file(path, "q")
 
 
-def test_sheets_of_answers_are_chosen_by_name(ledger: Ledger, tmp_path: Path) -> None:
+def test_sheets_of_answers_are_chosen_by_name(ledger, tmp_path):
     sheets = {name: [HEADER[:3], [item, "A", "x"]] for name, item in (("One", "i"), ("Two", "j"))}
     path = workbook(tmp_path / "a.xlsx", **sheets)
     several = r"has several sheets of answers: 'One', 'Two'(?s:.)*--sheet One"
@@ -100,9 +100,7 @@ def test_sheets_of_answers_are_chosen_by_name(ledger: Ledger, tmp_path: Path) ->
         ("=B5", "row 5: the category is a formula that was saved without its result (cell 'D5')"),
     ],
 )
-def test_a_cell_without_a_value_is_not_a_skipped_answer(
-    ledger: Ledger, tmp_path: Path, cell: str, reason: str
-) -> None:
+def test_a_cell_without_a_value_is_not_a_skipped_answer(ledger, tmp_path, cell, reason):
     rows = [HEADER[:3], [1, "A", "x"], [2, "A", cell], [3, "A", None], [4, "=B5"], ["#REF!"]]
     path = workbook(tmp_path / "a.xlsx", at=(3, 2), Sheet=[], Answers_more=rows)
     result = ledger.import_file(path, "p", skip_invalid=True)
@@ -116,9 +114,7 @@ def test_a_cell_without_a_value_is_not_a_skipped_answer(
         ledger.import_file(path, "q")
 
 
-def test_errors_in_a_wide_sheet_and_in_columns_that_are_not_read(
-    sqlite_ledger: Ledger, tmp_path: Path
-) -> None:
+def test_errors_in_a_wide_sheet_and_in_columns_that_are_not_read(sqlite_ledger, tmp_path):
     rows = [["item", "A", "B", "note"], ["i", "x", "#NAME?", None], ["j", "x", "y", "#NULL!"]]
     path = workbook(tmp_path / "a.xlsx", S=rows)
     result = sqlite_ledger.import_file(path, "p", wide=True, ignore=["note"], skip_invalid=True)
@@ -128,7 +124,7 @@ def test_errors_in_a_wide_sheet_and_in_columns_that_are_not_read(
     assert stands(sqlite_ledger) == "j A x; j B y"
 
 
-def test_a_formula_counts_as_its_last_result(sqlite_ledger: Ledger, tmp_path: Path) -> None:
+def test_a_formula_counts_as_its_last_result(sqlite_ledger, tmp_path):
     def saved_by_excel(name: str, content: bytes) -> bytes:
         if name != SHEET:
             return content
@@ -141,7 +137,7 @@ def test_a_formula_counts_as_its_last_result(sqlite_ledger: Ledger, tmp_path: Pa
     assert stands(sqlite_ledger) == "1 A x; 2 A -"
 
 
-def test_merged_cells_all_have_their_value(ledger: Ledger, tmp_path: Path) -> None:
+def test_merged_cells_all_have_their_value(ledger, tmp_path):
     rows = [
         ["item", "A", "B", "C"], ["i", "x", "w"], ["j", None, "y", "z"], ["k", "#N/A"], ["l", "v"]
     ]  # fmt: skip
@@ -172,21 +168,19 @@ def with_row(path: Path, row: str, text: str = "") -> Path:
     ],
     ids=["far", "far, quoted", "wide", "long text"],
 )
-def test_a_small_workbook_that_would_fill_the_memory_is_refused(
-    sqlite_ledger: Ledger, tmp_path: Path, row: str, text: str
-) -> None:
+def test_a_small_workbook_that_would_fill_the_memory_is_refused(sqlite_ledger, tmp_path, row, text):
     with pytest.raises(Refused, match=r"would fill the memory.*\n.*as CSV"):
         sqlite_ledger.import_file(with_row(tmp_path / "a.xlsx", row, text), "p")
 
 
-def test_formatted_cells_far_away_do_no_harm(sqlite_ledger: Ledger, tmp_path: Path) -> None:
+def test_formatted_cells_far_away_do_no_harm(sqlite_ledger, tmp_path):
     far = '<row r="1048576"><c r="XFD1048576" s="1"/></row>'
     sqlite_ledger.import_file(with_row(tmp_path / "a.xlsx", far), "p")
     assert stands(sqlite_ledger) == "i A x"
 
 
 @pytest.mark.parametrize("member", ["xl/workbook.xml", SHEET])
-def test_a_damaged_workbook_is_refused(sqlite_ledger: Ledger, tmp_path: Path, member: str) -> None:
+def test_a_damaged_workbook_is_refused(sqlite_ledger, tmp_path, member):
     def cut(name: str, content: bytes) -> bytes:
         return content[: len(content) // 2] if name == member else content
 
@@ -200,7 +194,7 @@ def test_a_damaged_workbook_is_refused(sqlite_ledger: Ledger, tmp_path: Path, me
 
 
 @pytest.mark.parametrize("lines", [True, False])
-def test_json_of_objects(ledger: Ledger, write: Write, lines: bool) -> None:
+def test_json_of_objects(ledger, write, lines):
     objects = [
         {"item": 1, "annotator": "A", "label": 1.0, "meta": {"lang": "nl"}},
         {"item": 2, "annotator": "A", "label": None, "seconds": 1.5},
@@ -212,7 +206,7 @@ def test_json_of_objects(ledger: Ledger, write: Write, lines: bool) -> None:
     assert stands(ledger, columns="item category seconds") == "1 1 -; 2 - 1.5; 3 true -"
 
 
-def test_json_with_several_answers_in_an_object(sqlite_ledger: Ledger, write: Write) -> None:
+def test_json_with_several_answers_in_an_object(sqlite_ledger, write):
     lists = b'{"item": "i", "annotators": ["A", "B"], "labels": ["x", "y"]}'
     sqlite_ledger.import_file(write(lists, "a.jsonl"), "p")
     assert stands(sqlite_ledger) == "i A x; i B y"
@@ -224,7 +218,7 @@ def test_json_with_several_answers_in_an_object(sqlite_ledger: Ledger, write: Wr
     assert stands(sqlite_ledger, "q", "question category") == "fair 2; tone 1"
 
 
-def test_a_key_that_comes_late_is_a_column(sqlite_ledger: Ledger, write: Write) -> None:
+def test_a_key_that_comes_late_is_a_column(sqlite_ledger, write):
     rows: list[dict[str, Any]] = [
         {"item": n, "annotator": "A", "label": "x"} for n in range(11_000)
     ]
@@ -245,9 +239,7 @@ def test_a_key_that_comes_late_is_a_column(sqlite_ledger: Ledger, write: Write) 
         ('{"data": 1}', "no column for the item"),
     ],
 )
-def test_json_that_cannot_be_read(
-    sqlite_ledger: Ledger, write: Write, text: str, sign: str
-) -> None:
+def test_json_that_cannot_be_read(sqlite_ledger, write, text, sign):
     with pytest.raises(Refused, match=re.escape(sign)):
         sqlite_ledger.import_file(write(text.encode(), "a.json"), "p")
     assert stored(sqlite_ledger) == {}

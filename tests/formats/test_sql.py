@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
@@ -23,7 +22,7 @@ QUERY = "SELECT task AS item, person AS annotator, verdict AS category, at FROM 
 
 
 @pytest.fixture
-def app(ledger: Ledger) -> Iterator[str]:
+def app(ledger):
     """The URL of a database with a table of votes, beside a ledger's tables."""
     ledger.projects.create("made")
     with ledger.database.engine.begin() as connection:
@@ -42,7 +41,7 @@ def app(ledger: Ledger) -> Iterator[str]:
             connection.execute(text(f"DROP TABLE IF EXISTS {table}"))
 
 
-def test_rows_of_a_query_are_imported_as_those_of_a_file(ledger: Ledger, app: str) -> None:
+def test_rows_of_a_query_are_imported_as_those_of_a_file(ledger, app):
     how = {"columns": ["labeled_at=at"]}
     result = ledger.import_query(app, QUERY, "p", **how)
     assert (result.rows, result.inserted) == (4, 4)
@@ -61,9 +60,7 @@ def test_rows_of_a_query_are_imported_as_those_of_a_file(ledger: Ledger, app: st
     assert set(standing(ledger, "many", "category")) == {("0",), ("1",), ("2",)}
 
 
-def test_queries_that_write_or_fail_are_refused_and_change_nothing(
-    ledger: Ledger, app: str, tmp_path: Path
-) -> None:
+def test_queries_that_write_or_fail_are_refused_and_change_nothing(ledger, app, tmp_path):
     for query in ("DELETE FROM votes", "DELETE FROM votes RETURNING task",
                   "CREATE TABLE x (y integer)", "SELEKT", "SELECT * FROM nothing", ""):  # fmt: skip
         with pytest.raises(Refused, match=r"^[^\n]*quer[^\n]*\n"):
@@ -81,9 +78,7 @@ def test_queries_that_write_or_fail_are_refused_and_change_nothing(
     assert not (tmp_path / "none.db").exists()
 
 
-def test_assessments_of_mlflow_are_imported_by_the_query_of_its_page(
-    ledger: Ledger, app: str
-) -> None:
+def test_assessments_of_mlflow_are_imported_by_the_query_of_its_page(ledger, app):
     copy_store(ledger, CHECKOUT / "tests" / "data" / "stores" / "mlflow-3.17-assessments.sql")
     page = (CHECKOUT / "docs" / "formats" / "sql.md").read_text("utf-8")
     query = page.partition("```sql\n")[2].partition("```")[0]

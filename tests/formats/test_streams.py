@@ -43,7 +43,7 @@ def values(content: bytes) -> list[Any]:
 @given(
     st.lists(VALUES, max_size=6), st.sampled_from([None, 2]), st.sampled_from(["utf-8", "utf-16"])
 )
-def test_a_list_is_read_value_by_value(records: list[Any], indent: int | None, code: str) -> None:
+def test_a_list_is_read_value_by_value(records, indent, code):
     content = json.dumps(records, indent=indent, ensure_ascii=False).encode(code, "replace")
     whole = json.loads(content.decode(code))
     assert values(content) == whole
@@ -52,7 +52,7 @@ def test_a_list_is_read_value_by_value(records: list[Any], indent: int | None, c
 
 
 @given(st.lists(VALUES.filter(lambda value: not isinstance(value, list)), max_size=6))
-def test_lines_are_read_value_by_value(records: list[Any]) -> None:
+def test_lines_are_read_value_by_value(records):
     if records:
         lines = "".join(f"{json.dumps(value)}\n\n" for value in records)
         found = list(json_records(source(lines.encode())))
@@ -61,7 +61,7 @@ def test_lines_are_read_value_by_value(records: list[Any]) -> None:
 
 
 @given(st.lists(VALUES, min_size=1, max_size=6), st.data())
-def test_a_file_that_is_cut_off_is_refused(records: list[Any], data: st.DataObject) -> None:
+def test_a_file_that_is_cut_off_is_refused(records, data):
     content = json.dumps(records).encode()
     cut = data.draw(st.integers(1, len(content) - 1))
     with pytest.raises(Refused, match=r"line 1.*(cut off|no JSON)"):
@@ -72,7 +72,7 @@ CELLS = st.text(st.characters(codec="utf-8", exclude_characters="\0\r"), max_siz
 
 
 @given(st.lists(st.tuples(CELLS, CELLS, CELLS), max_size=5), st.sampled_from(",;\t"))
-def test_rows_are_read_as_they_were_written(rows: list[tuple[str, ...]], delimiter: str) -> None:
+def test_rows_are_read_as_they_were_written(rows, delimiter):
     text = io.StringIO()
     writer = csv.writer(text, delimiter=delimiter, quoting=csv.QUOTE_ALL, lineterminator="\n")
     writer.writerows([("a", "b", "c"), *rows])
@@ -83,7 +83,7 @@ def test_rows_are_read_as_they_were_written(rows: list[tuple[str, ...]], delimit
     assert head_columns(source(text.getvalue())) == ["a", "b", "c"]
 
 
-def test_blank_lines_are_passed_over_and_numbers_that_are_none_missing() -> None:
+def test_blank_lines_are_passed_over_and_numbers_that_are_none_missing():
     assert list(table_rows(source("a,b\n\n1,2\n\n"))) == [Row(3, {"a": "1", "b": "2"})]
     assert values(b'[{"a": NaN}, Infinity]') == [{"a": None}, None]
 
@@ -107,7 +107,7 @@ def test_blank_lines_are_passed_over_and_numbers_that_are_none_missing() -> None
     ],
     ids=lambda value: repr(value[:20]),
 )
-def test_damaged_files_are_refused_with_the_place(content: bytes | str, reason: str) -> None:
+def test_damaged_files_are_refused_with_the_place(content, reason):
     with pytest.raises(Refused, match=reason):
         values(content) if isinstance(content, bytes) else list(table_rows(source(content)))
 
@@ -124,10 +124,10 @@ def test_damaged_files_are_refused_with_the_place(content: bytes | str, reason: 
         (b"{1: 2}", None),
     ],
 )
-def test_the_head_of_a_file_has_its_first_value(content: bytes, first: Any) -> None:
+def test_the_head_of_a_file_has_its_first_value(content, first):
     assert head_value(SourceFile(STDIN, io.BytesIO(content))) == first
 
 
 @pytest.mark.parametrize("text", ["[1, 2]", "", "word", "a\0b,c"])
-def test_files_other_than_tables_have_at_most_two_columns(text: str) -> None:
+def test_files_other_than_tables_have_at_most_two_columns(text):
     assert len(head_columns(source(text))) <= 2

@@ -203,14 +203,14 @@ SCRIPTS: dict[str, tuple[str, list[Step]]] = {
 
 @both
 @pytest.mark.parametrize("script", SCRIPTS.values(), ids=SCRIPTS)
-def test_the_same_answers_stand(ledger: Ledger, script: tuple[str, list[Step]]) -> None:
+def test_the_same_answers_stand(ledger, script):
     follow(ledger, *script)
 
 
-def test_the_same_answers_stand_after_any_script(ledger: Ledger) -> None:
+def test_the_same_answers_stand_after_any_script(ledger):
     @examples(8)
     @given(st.tuples(st.just("one"), steps(one)) | st.tuples(st.just("several"), steps(several)))
-    def check(script: tuple[str, list[Step]]) -> None:
+    def check(script):
         follow(ledger, *script)
 
     check()

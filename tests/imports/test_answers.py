@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any
-
 import pandas as pd
 import pytest
 
 from tests.helpers import SEVERAL, SPANS, fates, standing, stored
-from tests.imports.tables import HEADER, Write, refuse, stands
+from tests.imports.tables import HEADER, refuse, stands
 from tests.profiles import both
 from tracker.core.errors import Refused
 from tracker.ledger import Ledger
@@ -19,7 +16,7 @@ from tracker.projects.questions import QuestionOptions
 # -- of several answers of one annotator to one item ---------------------------------------
 
 
-def test_rows_of_one_answer(ledger: Ledger, write: Write) -> None:
+def test_rows_of_one_answer(ledger, write):
     file = write(HEADER + "i,A,x\n i,A,x\n i, A ,x ")
     assert fates(ledger.import_file(file, "p")) == {"inserted": 1, "unchanged": 2}
     assert stands(ledger) == "i A x"
@@ -42,7 +39,7 @@ def test_rows_of_one_answer(ledger: Ledger, write: Write) -> None:
     assert [rejection.line for rejection in result.rejections] == [2, 3, 4]
 
 
-def test_a_contradiction_needs_the_same_time_and_pass(ledger: Ledger, write: Write) -> None:
+def test_a_contradiction_needs_the_same_time_and_pass(ledger, write):
     header = "item,annotator,category,pass,labeled_at\n"
     ledger.import_file(write(header + "i,A,x,1,2024-03-01\n i,A,y,2,2024-03-01"), "p")
     assert stands(ledger, "p", "category pass") == "x 1; y 2"
@@ -55,7 +52,7 @@ def test_a_contradiction_needs_the_same_time_and_pass(ledger: Ledger, write: Wri
     assert standing(ledger, "q", "category", "seconds") == [("x", 7)]
 
 
-def test_several_files_are_one_import_and_the_later_revises(ledger: Ledger, write: Write) -> None:
+def test_several_files_are_one_import_and_the_later_revises(ledger, write):
     second = write("item\tannotator\tcategory\n i\tA\ty\n k\tA\tx")
     result = ledger.import_file([write(HEADER + "i,A,x\n j,A,x"), second], "p")
     assert fates(result) == {"inserted": 3, "changed": 1}
@@ -63,7 +60,7 @@ def test_several_files_are_one_import_and_the_later_revises(ledger: Ledger, writ
     assert (stored(ledger)["imports"], stored(ledger)["sources"]) == (1, 2)
 
 
-def test_an_empty_category_is_a_skipped_answer(ledger: Ledger, write: Write) -> None:
+def test_an_empty_category_is_a_skipped_answer(ledger, write):
     ledger.import_file(write(HEADER + "i,A,\n i,B,x\n i,C, "), "p")
     assert stands(ledger) == "i A -; i B x; i C -"
     counts = ledger.agreement("p").counts
@@ -73,7 +70,7 @@ def test_an_empty_category_is_a_skipped_answer(ledger: Ledger, write: Write) -> 
     assert stands(ledger) == "i A y; i B -; i C -"
 
 
-def test_a_dry_run_stores_nothing(ledger: Ledger, write: Write) -> None:
+def test_a_dry_run_stores_nothing(ledger, write):
     file = write(HEADER + "i,A,x\n j,A,x")
     assert fates(ledger.import_file(file, "p", dry_run=True)) == {"inserted": 2}
     assert stored(ledger) == {}
@@ -83,7 +80,7 @@ def test_a_dry_run_stores_nothing(ledger: Ledger, write: Write) -> None:
     assert (stored(ledger), stands(ledger)) == (before, "i A x; j A x")
 
 
-def test_repeated_rows_are_passes_or_revisions_on_request(ledger: Ledger, write: Write) -> None:
+def test_repeated_rows_are_passes_or_revisions_on_request(ledger, write):
     file = write(HEADER + "i,A,x\ni,B,x\ni,A,y\ni,A,y\nj,A,x")
     refuse(ledger, file, "two different answers", "--repeat revision, or --repeat pass")
     assert ledger.import_file(file, "passes", repeat="pass").inserted == 5
@@ -112,7 +109,7 @@ def reasons_of(ledger: Ledger, file: object) -> list[str]:
     return [rejection.reason for rejection in rejections] + [caught.value.mend or ""]
 
 
-def test_the_column_that_tells_rows_apart_is_named(ledger: Ledger, write: Write) -> None:
+def test_the_column_that_tells_rows_apart_is_named(ledger, write):
     file = write(SYSTEMS)
     *rows, mend = reasons_of(ledger, file)
     way = "differ in 'system' (--map item=doc+system)"
@@ -154,9 +151,7 @@ CROSSED = [
     ],
     ids=["date", "round", "page", "two columns", "numbers", "numbers of each"],
 )
-def test_columns_tell_rows_apart_by_their_contents(
-    sqlite_ledger: Ledger, write: Write, rows: Any, way: str
-) -> None:
+def test_columns_tell_rows_apart_by_their_contents(sqlite_ledger, write, rows, way):
     reason = reasons_of(sqlite_ledger, write(rows))[0]
     assert (f"(--map {way})" in reason) if way else ("rows differ" not in reason)
 
@@ -173,13 +168,11 @@ def test_columns_tell_rows_apart_by_their_contents(
     ],
     ids=["revisions", "passes", "several", "named a number", "numbers", "truths"],
 )
-def test_rows_of_one_answer_that_are_read(
-    sqlite_ledger: Ledger, write: Write, text: str, how: dict[str, Any]
-) -> None:
+def test_rows_of_one_answer_that_are_read(sqlite_ledger, write, text, how):
     assert sqlite_ledger.import_file(write(text), "p", **how).rejected == 0
 
 
-def test_rows_of_every_kind_of_source_are_told_apart(sqlite_ledger: Ledger, tmp_path: Path) -> None:
+def test_rows_of_every_kind_of_source_are_told_apart(sqlite_ledger, tmp_path):
     header, *rows = (line.split(",") for line in SYSTEMS.split("\n"))
     frame = pd.DataFrame(rows, columns=header)
     frame.to_excel(tmp_path / "a.xlsx", index=False)
@@ -203,7 +196,7 @@ SPAN_FILE = (
 )
 
 
-def test_spans(ledger: Ledger, write: Write) -> None:
+def test_spans(ledger, write):
     options = QuestionOptions(answers="spans", offsets="tokens")
     result = ledger.import_file(write(SPAN_FILE), "p", options=options)
     assert fates(result) == {"inserted": 5, "unchanged": 1}
@@ -235,7 +228,7 @@ NO_SPANS = [
 ]
 
 
-def test_spans_that_cannot_be(ledger: Ledger, write: Write) -> None:
+def test_spans_that_cannot_be(ledger, write):
     rows = "".join(f"d{n},{row}\n" for n, (row, _) in enumerate(NO_SPANS))
     fits = "d,A,PER,4,10,10\ne,A,PER,10,11,10\nf,B,PER,99,100,\n"  # e's ends past its document
     file = write(f"{SPAN_HEADER}{rows}{fits}")
@@ -256,7 +249,7 @@ def test_spans_that_cannot_be(ledger: Ledger, write: Write) -> None:
     assert fates(ledger.import_file(file, "words")) == {"inserted": 4}  # outside of spans
 
 
-def test_spans_and_other_answers_do_not_mix(ledger: Ledger, write: Write) -> None:
+def test_spans_and_other_answers_do_not_mix(ledger, write):
     plain, spans = write(HEADER + "i,A,x"), write("item,annotator,category,start,end\n i,A,x,0,1")
     refuse(ledger, spans, "holds spans, and 'p' is a project of one")
     refuse(ledger, plain, "has no start and end of spans", options=SPANS)
@@ -267,7 +260,7 @@ def test_spans_and_other_answers_do_not_mix(ledger: Ledger, write: Write) -> Non
 # -- truths --------------------------------------------------------------------------------
 
 
-def test_a_gold_column_is_a_reference_annotator(ledger: Ledger, write: Write) -> None:
+def test_a_gold_column_is_a_reference_annotator(ledger, write):
     file = write("item,annotator,category,truth\n i,A,x,x\n i,B,y,x\n j,A,y,\n k,A,x,y")
     result = ledger.import_file(file, "p")
     assert fates(result) == {"inserted": 4}
@@ -291,7 +284,7 @@ def test_a_gold_column_is_a_reference_annotator(ledger: Ledger, write: Write) ->
     assert (gold.answers, gold.observed) == (2, 0.5)
 
 
-def test_truths_that_contradict_each_other_or_a_person(ledger: Ledger, write: Write) -> None:
+def test_truths_that_contradict_each_other_or_a_person(ledger, write):
     file = write("item,annotator,category,gold\n i,A,x,x\n i,B,x,y")
     signs = "line 2: 'gold' has two different answers", "correct the gold column"
     for skip in (False, True):
@@ -305,13 +298,13 @@ def test_truths_that_contradict_each_other_or_a_person(ledger: Ledger, write: Wr
 # -- categories ----------------------------------------------------------------------------
 
 
-def test_the_ways_to_write_a_number() -> None:
+def test_the_ways_to_write_a_number():
     numbers = ["0", "-1", "+2.5", ".5", "3.", "1e3", "1E-3"]
     others = ["1_0", "٣", "inf", "nan", "1e999", "0x1", "e5", ".", "1 0"]
     assert [text for text in numbers + others if is_numeric_category_name(text)] == numbers
 
 
-def test_declared_categories_are_closed_and_ordered(ledger: Ledger, write: Write) -> None:
+def test_declared_categories_are_closed_and_ordered(ledger, write):
     options = QuestionOptions(categories=("z", "y", "x"), scale="ordinal")
     file = write(HEADER + "i,A,x\n i,B,y\n j,A,Y\n j,B, x ")
     message = refuse(
@@ -325,7 +318,7 @@ def test_declared_categories_are_closed_and_ordered(ledger: Ledger, write: Write
 
 
 @both
-def test_learned_categories_are_in_order(ledger: Ledger, write: Write) -> None:
+def test_learned_categories_are_in_order(ledger, write):
     ledger.import_file(write(HEADER + "i,A,10\n i,B,9\n j,A,-1"), "n")
     ledger.import_file(write(HEADER + "i,A,b\n i,B,10\n j,A,B"), "t")
     for project, order in (("n", ["-1", "9", "10"]), ("t", ["10", "B", "b"])):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 from datetime import date
-from pathlib import Path
 
 import openpyxl
 import pandas as pd
@@ -12,12 +11,11 @@ import pytest
 
 from tests.formats.reading import table_text
 from tests.helpers import fates, standing
-from tests.imports.tables import HEADER, Write, refuse, stands
+from tests.imports.tables import HEADER, refuse, stands
 from tracker.core.errors import Refused
 from tracker.formats.column_roles import Mapped, layout_of_header
 from tracker.formats.judge_columns import Judge
 from tracker.imports.preview import columns_sentence
-from tracker.ledger import Ledger
 from tracker.projects.items import find_item
 
 # -- roles ---------------------------------------------------------------------------------
@@ -31,7 +29,7 @@ from tracker.projects.items import find_item
         "\ufeffitem,annotator,category", " item , annotator , category ",
     ],
 )  # fmt: skip
-def test_columns_are_known_by_many_names(ledger: Ledger, write: Write, header: str) -> None:
+def test_columns_are_known_by_many_names(ledger, write, header):
     delimiter = next(mark for mark in ",;\t|" if mark in header)
     rows = f"{header}\r\ni,A,x\r\ni,B,y\r\n".replace(",", delimiter)
     ledger.import_file(write(rows.encode()), "p")
@@ -68,12 +66,12 @@ def read_roles(header: str, **mapped: str) -> dict[str, str]:
 
 
 @pytest.mark.parametrize(("header", "roles"), ROLES)
-def test_the_columns_of_a_header(header: str, roles: str) -> None:
+def test_the_columns_of_a_header(header, roles):
     names = zip(header.split(), roles.split(), strict=True)
     assert read_roles(header) == {role: name for name, role in names if role != "."}
 
 
-def test_mapped_columns_go_before_those_of_a_judge() -> None:
+def test_mapped_columns_go_before_those_of_a_judge():
     header = "item model evaluator grader label"
     with pytest.raises(Refused, match="no column for the annotator"):
         read_roles(header)
@@ -95,13 +93,13 @@ PEOPLE = [
 ]  # fmt: skip
 
 
-def test_names_of_models_are_none_that_a_person_may_have() -> None:
+def test_names_of_models_are_none_that_a_person_may_have():
     judge = Judge(every=False, by_version=False, by_name=True)
     assert [name for name in MODELS if not judge.is_model(name, "")] == []
     assert [name for name in PEOPLE if judge.is_model(name, "3")] == []
 
 
-def test_an_id_that_numbers_the_rows_is_not_the_item(sqlite_ledger: Ledger, write: Write) -> None:
+def test_an_id_that_numbers_the_rows_is_not_the_item(sqlite_ledger, write):
     file = write("id,user,label\n1,A,x\n2,B,x")
     refuse(sqlite_ledger, file, "'id' differs in each row", "--map item=id")
     sqlite_ledger.import_file(file, "p", columns=["item=id"])
@@ -109,7 +107,7 @@ def test_an_id_that_numbers_the_rows_is_not_the_item(sqlite_ledger: Ledger, writ
     sqlite_ledger.import_file(write("id,A,B\n1,x,x\n2,x,y"), "r", wide=True)
 
 
-def test_other_columns_are_mapped(ledger: Ledger, write: Write) -> None:
+def test_other_columns_are_mapped(ledger, write):
     file = write("no,who,said,labelled,item\n i,A,x,2024-01-01,9\n i,B,y,2024-01-02,9")
     columns = ["item=no", "annotator=WHO", "category = said", "labelled_at=labelled"]
     ledger.import_file(file, "p", columns=columns)
@@ -124,7 +122,7 @@ def test_other_columns_are_mapped(ledger: Ledger, write: Write) -> None:
 # -- a column for each annotator -----------------------------------------------------------
 
 
-def test_wide_files_have_a_column_for_each_annotator(ledger: Ledger, write: Write) -> None:
+def test_wide_files_have_a_column_for_each_annotator(ledger, write):
     file = write("item,A,B,C 1\n i,x,y,\n j,,x, z \n k,,,")
     assert fates(ledger.import_file(file, "p", wide=True)) == {"inserted": 4}
     assert stands(ledger) == "i A x; i B y; j B x; j C 1 z"
@@ -155,17 +153,13 @@ FAMILIES = {
 
 
 @pytest.mark.parametrize(("table", "people", "left"), FAMILIES.values(), ids=FAMILIES)
-def test_columns_of_annotators(
-    sqlite_ledger: Ledger, write: Write, table: str, people: set[str], left: list[str]
-) -> None:
+def test_columns_of_annotators(sqlite_ledger, write, table, people, left):
     result = sqlite_ledger.import_file(write(table), "p", wide=True)
     assert {row[1] for row in standing(sqlite_ledger)} == people
     assert result.columns[0]["left_out"] == left
 
 
-def test_columns_with_values_of_their_own_are_not_annotators(
-    sqlite_ledger: Ledger, write: Write
-) -> None:
+def test_columns_with_values_of_their_own_are_not_annotators(sqlite_ledger, write):
     path = write("item,ada,bo,source\n1,x,y,web\n2,y,y,tv\n")
     signs = "source does not hold the values of ada, bo", "--map annotators=ada,bo"
     refuse(sqlite_ledger, path, *signs, wide=True)
@@ -173,7 +167,7 @@ def test_columns_with_values_of_their_own_are_not_annotators(
     assert stands(sqlite_ledger) == "1 ada x; 1 bo y; 2 ada y; 2 bo y"
 
 
-def test_rows_that_are_the_items(sqlite_ledger: Ledger, write: Write) -> None:
+def test_rows_that_are_the_items(sqlite_ledger, write):
     table, item = "r1,r2\nx,y\n\ny,y\n", ["item=#"]
     refuse(sqlite_ledger, write(table), "no column for the item", "--map 'item=#'", wide=True)
     sqlite_ledger.import_file(write(table), "p", wide=True, columns=item)
@@ -197,7 +191,7 @@ Beleg;Prüfer;Bewertung;Datum
 """
 
 
-def test_a_header_below_titles(ledger: Ledger, write: Write, tmp_path: Path) -> None:
+def test_a_header_below_titles(ledger, write, tmp_path):
     left_out = {"empty row": 1, "row of totals": 1}
     for name, how in (("p", {}), ("named", {"header_row": 3})):
         (columns,) = ledger.import_file(write(TITLED), name, **how).columns
@@ -220,7 +214,7 @@ def test_a_header_below_titles(ledger: Ledger, write: Write, tmp_path: Path) -> 
     assert columns["sheets_left_out"] == ["Sheet"]
 
 
-def test_a_first_row_that_is_not_a_header(sqlite_ledger: Ledger, write: Write) -> None:
+def test_a_first_row_that_is_not_a_header(sqlite_ledger, write):
     rows = "i1,ada,pos\ni1,bo,pos\ni2,ada,neg\ni2,bo,pos\n"
     way = "--no-header --map item=1 --map annotator=2 --map category=3"
     mapped = ["item=i1", "annotator=ada", "category=pos"]  # as the list of columns would suggest
@@ -236,7 +230,7 @@ def test_a_first_row_that_is_not_a_header(sqlite_ledger: Ledger, write: Write) -
         refuse(sqlite_ledger, titled, sign, header_row=row)
 
 
-def test_an_answer_about_a_total_is_an_answer(sqlite_ledger: Ledger, write: Write) -> None:
+def test_an_answer_about_a_total_is_an_answer(sqlite_ledger, write):
     """Words are annotated, too: a row with an annotator is not one of totals."""
     sqlite_ledger.import_file(write(HEADER + "total,A,noun\nsum,A,noun"), "p")
     assert stands(sqlite_ledger) == "sum A noun; total A noun"
@@ -250,7 +244,7 @@ def test_an_answer_about_a_total_is_an_answer(sqlite_ledger: Ledger, write: Writ
 # -- several columns of one role, several columns of one answer ----------------------------
 
 
-def test_columns_of_one_role_are_joined(ledger: Ledger, write: Write) -> None:
+def test_columns_of_one_role_are_joined(ledger, write):
     path = write("doc,system,worker,label\nd1,a,w,x\nd1,b,w,y\nd2,,w,x\n")
     ledger.import_file(path, "p", columns=["item=doc+system"])
     assert stands(ledger) == "d1/a w x; d1/b w y; d2/ w x"
@@ -271,9 +265,7 @@ JOINED = {
 
 
 @pytest.mark.parametrize(("pattern", "table"), JOINED.items(), ids=JOINED)
-def test_a_column_for_each_option(
-    sqlite_ledger: Ledger, write: Write, pattern: str, table: str
-) -> None:
+def test_a_column_for_each_option(sqlite_ledger, write, pattern, table):
     result = sqlite_ledger.import_file(write(table), "p", pattern=pattern)
     assert result.columns[0]["questions"]["tone"].count(",") >= 1
     assert stands(sqlite_ledger) == (
@@ -283,7 +275,7 @@ def test_a_column_for_each_option(
     assert (question.name, question.answers) == ("tone", "several")
 
 
-def test_patterns_of_columns(sqlite_ledger: Ledger, write: Write) -> None:
+def test_patterns_of_columns(sqlite_ledger, write):
     table = write("id,worker,polite,rude\n1,w1,1,0\n1,w2,0,1\n")
     result = sqlite_ledger.import_file(table, "p", pattern="{category}")
     assert stands(sqlite_ledger) == "1 w1 polite; 1 w2 rude"
@@ -299,7 +291,7 @@ def test_patterns_of_columns(sqlite_ledger: Ledger, write: Write) -> None:
 # -- what else a row may say ---------------------------------------------------------------
 
 
-def test_attributes_and_texts_are_kept_on_request(ledger: Ledger, write: Write) -> None:
+def test_attributes_and_texts_are_kept_on_request(ledger, write):
     header = HEADER.strip()
     first = write(f"{header},text,lang,Source\n i,A,x,hello,en,web\n j,A,x,hi,en,")
     ledger.import_file(first, "p", keep=["lang", "source"])
@@ -313,9 +305,7 @@ def test_attributes_and_texts_are_kept_on_request(ledger: Ledger, write: Write) 
     refuse(ledger, first, "has no column 'langue'", "did you mean 'lang'?", keep=["langue"])
 
 
-def test_ignored_columns_are_neither_recognized_nor_kept(
-    sqlite_ledger: Ledger, write: Write
-) -> None:
+def test_ignored_columns_are_neither_recognized_nor_kept(sqlite_ledger, write):
     file = write("item,A,B,lang,created_at,submitted_at\n i,x,y,nl,1,2")
     refuse(sqlite_ledger, file, "--ignore submitted_at", wide=True)
     ignored = ["B", "lang", "created_at"]
@@ -344,7 +334,7 @@ TIMES = [
 ]
 
 
-def test_times_and_seconds(ledger: Ledger, write: Write) -> None:
+def test_times_and_seconds(ledger, write):
     rows = [(f"{n:02}", "A", "x", cell) for n, (cell, _) in enumerate(TIMES)]
     ledger.import_file(write([("item", "annotator", "category", "labeled_at"), *rows]), "p")
     moments = [(f"{n:02}", moment) for n, (_, moment) in enumerate(TIMES)]
@@ -361,7 +351,7 @@ def test_times_and_seconds(ledger: Ledger, write: Write) -> None:
     assert stands(ledger, "units", "seconds") == "90.0"
 
 
-def test_packed_files_and_progress_in_bytes(sqlite_ledger: Ledger, write: Write) -> None:
+def test_packed_files_and_progress_in_bytes(sqlite_ledger, write):
     packed = gzip.compress(f"{HEADER}i,A,x\ni,B,y\n".encode())
     sqlite_ledger.import_file(write(packed, "a.csv.gz"), "p")
     assert stands(sqlite_ledger) == "i A x; i B y"
@@ -379,7 +369,7 @@ def test_packed_files_and_progress_in_bytes(sqlite_ledger: Ledger, write: Write)
 # -- a column named question ---------------------------------------------------------------
 
 
-def test_a_column_named_question_in_a_project_of_one_question(ledger: Ledger, write: Write) -> None:
+def test_a_column_named_question_in_a_project_of_one_question(ledger, write):
     ledger.import_file(write("item,annotator,fair\ni,A,yes\ni,B,no"), "p", questions=["fair=fair"])
     rows = write("item,annotator,question,category\nj,A,fair,no\nk,A,tone,rude\n")
     refuse(ledger, rows, "line 3: 'p' has no question 'tone'")

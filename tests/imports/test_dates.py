@@ -47,9 +47,7 @@ COLUMNS = [
 
 
 @pytest.mark.parametrize(("cells", "moments", "order"), COLUMNS)
-def test_a_column_that_leaves_no_doubt(
-    sqlite_ledger: Ledger, write: Write, cells: str, moments: str, order: str
-) -> None:
+def test_a_column_that_leaves_no_doubt(sqlite_ledger, write, cells, moments, order):
     result = sqlite_ledger.import_file(dated(write, *cells.split("|")), "p")
     assert times(sqlite_ledger) == moments
     assert result.columns[0]["dates"] == {"labeled_at": order}
@@ -69,7 +67,7 @@ ONE_READING = [
 ]
 
 
-def test_dates_that_have_one_reading(sqlite_ledger: Ledger, write: Write) -> None:
+def test_dates_that_have_one_reading(sqlite_ledger, write):
     result = sqlite_ledger.import_file(dated(write, *(cell for cell, _ in ONE_READING)), "p")
     assert times(sqlite_ledger) == "; ".join(sorted(moment for _, moment in ONE_READING))
     assert "dates" not in result.columns[0]
@@ -79,7 +77,7 @@ def test_dates_that_have_one_reading(sqlite_ledger: Ledger, write: Write) -> Non
     assert times(sqlite_ledger, "frame") == "2026-02-01T00:00:00Z; 2026-02-13T00:00:00Z"
 
 
-def test_a_column_with_two_readings_is_refused_with_both(ledger: Ledger, write: Write) -> None:
+def test_a_column_with_two_readings_is_refused_with_both(ledger, write):
     file = dated(write, "01/01/2026", "02/10/2026 11:09 AM", "03/03/2026")
     refuse(
         ledger, file,
@@ -99,7 +97,7 @@ def test_a_column_with_two_readings_is_refused_with_both(ledger: Ledger, write: 
     refuse(ledger, both, "reads both '13/02/2026' and '02/14/2026'", skip_invalid=True)
 
 
-def test_cells_other_than_dates_are_rejected(sqlite_ledger: Ledger, write: Write) -> None:
+def test_cells_other_than_dates_are_rejected(sqlite_ledger, write):
     file = dated(write, "13.02.2026", "31.02.2026", "soon", "13.02.2026 25:00", "13.13.2026")
     result = sqlite_ledger.import_file(file, "p", skip_invalid=True)
     assert fates(result) == {"inserted": 1, "rejected": 4}
@@ -110,7 +108,7 @@ def test_cells_other_than_dates_are_rejected(sqlite_ledger: Ledger, write: Write
 
 
 @pytest.mark.parametrize("last", ["13/02/2026", "02/03/2026"])
-def test_the_whole_column_decides(sqlite_ledger: Ledger, tmp_path: Path, last: str) -> None:
+def test_the_whole_column_decides(sqlite_ledger, tmp_path, last):
     """Also if the date that tells is the last of many, packed, and rows before it have none."""
     lines = [f"i{n},A,x,{'' if n < 8_000 else '01/02/2026'}" for n in range(16_000)]
     lines[0] = "i0,A,x,2026-01-01"
@@ -138,9 +136,7 @@ FORMS = {
 
 
 @given(st.lists(DAYS, min_size=1), st.sampled_from(sorted(FORMS)), st.data())
-def test_the_true_order_is_never_left_out(
-    days: list[date], order: str, data: st.DataObject
-) -> None:
+def test_the_true_order_is_never_left_out(days, order, data):
     form = data.draw(st.sampled_from(FORMS[order]))
     moments = [datetime(day.year, day.month, day.day, tzinfo=UTC) for day in days]
     seen = DateOrder()
@@ -160,13 +156,13 @@ NAMED = ["%a %b %d %H:%M:%S UTC %Y", "%d %B %Y %H:%M:%S", "%b %d, %Y %I:%M:%S %p
 
 
 @given(st.integers(0, 3_000_000_000), st.sampled_from(NAMED))
-def test_named_months_are_read_as_they_were_written(seconds: int, form: str) -> None:
+def test_named_months_are_read_as_they_were_written(seconds, form):
     moment = datetime.fromtimestamp(seconds, UTC)
     assert read_moment(moment.strftime(form)) == seconds * 1_000_000
 
 
 @given(st.text())
-def test_any_text_is_a_time_or_a_reason(text: str) -> None:
+def test_any_text_is_a_time_or_a_reason(text):
     order = DateOrder()
     order.see([text])
     for reader in [read_moment, *map(order.reader, order.left)]:
@@ -183,9 +179,7 @@ ISO = ("{0}T{1}Z", "{0} {1}", "{0}", "{0}T{1}.123456+05:30", "{0}T{1}-0800", "{0
     form=st.sampled_from(ISO),
     odd=st.sampled_from(["", " ", "0000-01-01", "2020-01-01T24:00:00Z", "9999-01-01", "20200101"]),
 )
-def test_a_column_of_iso_times_reads_as_its_cells_do(
-    moments: list[datetime], form: str, odd: str
-) -> None:
+def test_a_column_of_iso_times_reads_as_its_cells_do(moments, form, odd):
     texts = [form.format(f"{m:%Y-%m-%d}".zfill(10), f"{m:%H:%M:%S}", 86_400) for m in moments]
     cells, latest = Cells.of_texts([*texts, odd, "", *texts]), parse_timestamp("2021-01-01")
     whole, single = dict[int, str](), dict[int, str]()

@@ -27,7 +27,7 @@ def decided(ledger: Ledger, item: str = "i1", project: str = "p") -> tuple[str, 
 
 
 @both
-def test_the_story_of_a_decision(ledger: Ledger) -> None:
+def test_the_story_of_a_decision(ledger):
     before = standing(fill(ledger))
     adjudication, mia = ledger.adjudication, ledger.acting_for("mia").adjudication
     made = mia.decide("p", "i1", ["x"], reason="ambiguous", note=" say it ")
@@ -71,7 +71,7 @@ def test_the_story_of_a_decision(ledger: Ledger) -> None:
 
 
 @both
-def test_a_decision_about_several_categories_or_questions(ledger: Ledger) -> None:
+def test_a_decision_about_several_categories_or_questions(ledger):
     fill(ledger, options=SEVERAL).adjudication.decide("p", "i1", ["y", "x"], reason="ambiguous")
     assert decided(ledger) == ("x y", "ambiguous")
     ledger.adjudication.decide("p", "i1", reason="not in the scheme", again=True)
@@ -102,16 +102,14 @@ def test_a_decision_about_several_categories_or_questions(ledger: Ledger) -> Non
         ("i1", [], "annotator error", InvalidOption, "needs a category"),
     ],
 )
-def test_bad_decisions_store_nothing(
-    ledger: Ledger, item: str, categories: list[str], reason: str, error: type, words: str
-) -> None:
+def test_bad_decisions_store_nothing(ledger, item, categories, reason, error, words):
     before = standing(fill(ledger))
     with pytest.raises(error, match=words):
         ledger.adjudication.decide("p", item, categories, reason=reason)
     assert (standing(ledger), decided(ledger)) == (before, None)
 
 
-def test_spans_and_a_person_of_that_name_are_refused(ledger: Ledger) -> None:
+def test_spans_and_a_person_of_that_name_are_refused(ledger):
     columns = ["item", "annotator", "category", "start", "end"]
     frame = pd.DataFrame([("i1", "ada", "x", 0, 2)], columns=columns)
     ledger.import_frame(frame, "s", options=SPANS)
@@ -123,7 +121,7 @@ def test_spans_and_a_person_of_that_name_are_refused(ledger: Ledger) -> None:
         ledger.adjudication.decide("p", "i1", ["x"], reason="ambiguous")
 
 
-def test_the_decision_of_an_erased_person_stays_and_its_note_is_listed(ledger: Ledger) -> None:
+def test_the_decision_of_an_erased_person_stays_and_its_note_is_listed(ledger):
     fill(ledger).acting_for("ada").adjudication.decide(
         "p", "i1", ["x"], reason="ambiguous", note="as ada said"
     )

@@ -41,7 +41,7 @@ def with_the_name(ledger: Ledger, write: Write, project: str = "p") -> None:
     ledger.snapshot(project, name=f"before {NAME} left")
 
 
-def test_places_that_still_hold_the_name_are_listed(ledger: Ledger, write: Write) -> None:
+def test_places_that_still_hold_the_name_are_listed(ledger, write):
     with_the_name(ledger, write)
     with_the_name(ledger, write, "q")
     with ledger.writing("p") as (connection, project):
@@ -74,14 +74,14 @@ def test_places_that_still_hold_the_name_are_listed(ledger: Ledger, write: Write
 
 
 @both
-def test_only_an_erasure_changes_the_log_of_a_finding(ledger: Ledger, write: Write) -> None:
+def test_only_an_erasure_changes_the_log_of_a_finding(ledger, write):
     with_the_name(ledger, write)
     for change in ("made_by = 'Eve'", "note = '(erased)', state = 'open'", "note = NULL"):
         with pytest.raises(DBAPIError, match="append-only"), ledger.database.engine.begin() as made:
             made.execute(text(f"UPDATE flag_changes SET {change} WHERE number = 2"))
 
 
-def test_texts_that_may_hold_the_name_are_listed(ledger: Ledger, write: Write) -> None:
+def test_texts_that_may_hold_the_name_are_listed(ledger, write):
     rows = f"item,annotator,category,text,comment\n i,{NAME},x,by {NAME},\n i,B,y,,not as {NAME}"
     ledger.import_file(write(rows), "p")
     ledger.users.add(NAME, "viewer", password=None)
@@ -114,7 +114,7 @@ def kept_for_programs(ledger: Ledger) -> tuple[list[str], list[str]]:
     return keys, bodies
 
 
-def test_messages_go_if_they_hold_the_name(ledger: Ledger, write: Write) -> None:
+def test_messages_go_if_they_hold_the_name(ledger, write):
     ledger.import_file(write(f"{HEADER}i,{NAME},x"), "p")
     keep_for_programs(ledger, NAME, f"not {NAME}s")
     ledger.annotators.erase_everywhere(NAME)
@@ -123,7 +123,7 @@ def test_messages_go_if_they_hold_the_name(ledger: Ledger, write: Write) -> None
     assert f"not {NAME}s" in body
 
 
-def test_columns_named_after_an_annotator_are_blanked(ledger: Ledger, write: Write) -> None:
+def test_columns_named_after_an_annotator_are_blanked(ledger, write):
     ledger.import_file(write(f"item,{NAME},Bo\n i,x,y\n j,x,x"), "p", wide=True)
     ledger.annotators.erase("p", NAME)
     assert ledger.imports.show(1).to_dict()["read"]["columns"] == {
@@ -170,7 +170,7 @@ def holding(ledger: Ledger, names: list[str]) -> set[str]:
 
 
 @both
-def test_no_byte_of_a_name_stays_while_a_server_runs(url: str, write: Write) -> None:
+def test_no_byte_of_a_name_stays_while_a_server_runs(url, write):
     ledger, server = Ledger(url), Ledger(url)
     names = [f"person to be erased {n:03} {'z' * (1 + n % 250)}" for n in range(150)]
     more = names[::10]
@@ -204,8 +204,8 @@ Ledger(sys.argv[1]).annotators.erase("p", sys.argv[2])
 @both
 @pytest.mark.parametrize("killed", [False, pytest.param(True, marks=exhaustive)])
 def test_an_erasure_that_ended_early_is_finished_by_the_next_one(
-    url: str, write: Write, monkeypatch: pytest.MonkeyPatch, *, killed: bool
-) -> None:
+    url, write, monkeypatch, *, killed
+):
     """It ends before the files are clean."""
     ledger = Ledger(url)
     with ledger.database.keep_connections():  # SQLite keeps its log as long as it is open
@@ -227,9 +227,7 @@ def test_an_erasure_that_ended_early_is_finished_by_the_next_one(
 
 
 @both
-def test_an_erasure_that_readers_hold_up_says_what_is_left_to_do(
-    url: str, write: Write, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_erasure_that_readers_hold_up_says_what_is_left_to_do(url, write, monkeypatch):
     monkeypatch.setattr("tracker.storage.backends.postgres.monotonic", count(step=20).__next__)
     ledger, server = Ledger(url), Ledger(url)
     ledger.database.wait = 0

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from sqlalchemy import func, select
 
 from tests.helpers import fates, standing, undo
-from tests.imports.tables import HEADER, Write
+from tests.imports.tables import HEADER
 from tests.profiles import both, examples
 from tracker.core.errors import InvalidOption, Refused
 from tracker.formats.batch import text_array
@@ -40,7 +40,7 @@ def listed(ledger: Ledger) -> dict[str, int]:
         return {item.name: item.annotators for item in list_items(connection, project)}
 
 
-def test_items_are_registered_once_and_count(ledger: Ledger, write: Write) -> None:
+def test_items_are_registered_once_and_count(ledger, write):
     answers = write(HEADER + "i1,A,x\n i1,B,x\n i2,A,x\n i2,B,y\n i3,A,x")
     ledger.import_file(answers, "p", options=QuestionOptions(wanted=2))
     before = ledger.status("p").to_dict()
@@ -71,7 +71,7 @@ def test_items_are_registered_once_and_count(ledger: Ledger, write: Write) -> No
     assert ledger.database.check() == []
 
 
-def test_unanswered_items_are_known_as_they_were(ledger: Ledger, write: Write) -> None:
+def test_unanswered_items_are_known_as_they_were(ledger, write):
     ledger.import_items(write("item\n a\n b"), "p")
     with ledger.database.read() as connection:
         recorded = connection.scalar(select(func.max(Change.recorded_at))) or 0
@@ -80,7 +80,7 @@ def test_unanswered_items_are_known_as_they_were(ledger: Ledger, write: Write) -
     assert (ledger.status("p", known_at=then).items, ledger.status("p").items) == (2, 3)
 
 
-def test_bad_lists_of_items_are_refused(ledger: Ledger, write: Write) -> None:
+def test_bad_lists_of_items_are_refused(ledger, write):
     with pytest.raises(Refused, match="no column for the item"):
         ledger.import_items(write("name,text\n a,b"), "p")
     with pytest.raises(InvalidOption, match="a list of items has no category"):
@@ -95,7 +95,7 @@ def test_bad_lists_of_items_are_refused(ledger: Ledger, write: Write) -> None:
 # -- the record of an import ---------------------------------------------------------------
 
 
-def test_an_import_records_how_its_file_was_read(ledger: Ledger, write: Write) -> None:
+def test_an_import_records_how_its_file_was_read(ledger, write):
     rows = "doc;annotator;category;when;note\n1;a;x;01.02.2026;n\n2;a;x;13.02.2026;n\n3;;x;;\n"
     file = write(rows.replace("n\n", "\xfc\n").encode("cp1252"))
     done = ledger.import_file(file, "p", columns=["item=doc", "labeled_at=when"], skip_invalid=True)
@@ -111,7 +111,7 @@ def test_an_import_records_how_its_file_was_read(ledger: Ledger, write: Write) -
     assert ledger.verify("p").passed
 
 
-def test_files_read_alike_are_recorded_once(sqlite_ledger: Ledger, tmp_path: Path) -> None:
+def test_files_read_alike_are_recorded_once(sqlite_ledger, tmp_path):
     folder = tmp_path / "files"
     folder.mkdir()
     for n in range(30):
@@ -136,9 +136,7 @@ def test_files_read_alike_are_recorded_once(sqlite_ledger: Ledger, tmp_path: Pat
 # -- checks of staged rows -----------------------------------------------------------------
 
 
-def test_a_number_that_refers_to_nothing_is_a_fault_of_the_program(
-    ledger: Ledger, write: Write
-) -> None:
+def test_a_number_that_refers_to_nothing_is_a_fault_of_the_program(ledger, write):
     """SQLite does not look up the references of staged rows."""
     ledger.import_file(write("item,annotator,label\ni,A,x\ni,B,y\nj,C,x\n"), "p")
     with ledger.asking("p") as (connection, question):
@@ -180,7 +178,7 @@ ROW = st.tuples(st.integers(1, 2), st.integers(1, 9), st.integers(1, 3), st.inte
 
 @examples(100)
 @given(st.lists(st.lists(ROW, max_size=9), max_size=6), st.integers(1, 12))
-def test_rows_in_files_come_in_the_order_of_rows_in_memory(parts: Parts, most: int) -> None:
+def test_rows_in_files_come_in_the_order_of_rows_in_memory(parts, most):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(held_rows, "_SAMPLE", 2)
         whole = held(parts)
@@ -202,9 +200,7 @@ def test_rows_in_files_come_in_the_order_of_rows_in_memory(parts: Parts, most: i
 
 @both
 @pytest.mark.parametrize("twice", [False, True], ids=["each once", "some twice"])
-def test_an_import_that_memory_does_not_hold_is_the_same(
-    ledger: Ledger, write: Write, monkeypatch: pytest.MonkeyPatch, *, twice: bool
-) -> None:
+def test_an_import_that_memory_does_not_hold_is_the_same(ledger, write, monkeypatch, *, twice):
     answers = [(f"i{n % 97}", "abcd"[n % 4], "xyz"[n % 3]) for n in range(900)]
     if not twice:
         answers = [*{row[:2]: row for row in answers}.values()]
@@ -225,7 +221,7 @@ def test_an_import_that_memory_does_not_hold_is_the_same(
 
 @examples(50)
 @given(parts=st.lists(st.lists(st.text(max_size=3), max_size=5)), alike=st.booleans())
-def test_names_are_found_where_they_were_met(*, parts: list[list[str]], alike: bool) -> None:
+def test_names_are_found_where_they_were_met(*, parts, alike):
     with pytest.MonkeyPatch.context() as patch:
         if alike:
             patch.setattr(item_lookup, "_hashes", lambda names: np.zeros(len(names), np.int64))

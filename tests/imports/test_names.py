@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.helpers import undo
-from tests.imports.tables import HEADER, Write, refuse
+from tests.imports.tables import HEADER, refuse
 from tests.profiles import both
 from tracker.ledger import Ledger
 from tracker.projects.annotators import add_annotator_alias, list_annotators
@@ -19,7 +19,7 @@ def kinds(ledger: Ledger) -> dict[str, str]:
         return {found.name: found.kind for found in list_annotators(connection, project)}
 
 
-def test_a_kind_goes_with_the_import_that_gave_it(ledger: Ledger, write: Write) -> None:
+def test_a_kind_goes_with_the_import_that_gave_it(ledger, write):
     ledger.import_file(write(HEADER + "i,A,x\n i,gpt,x"), "p")
     later = ledger.import_file(write(KINDS + "j,A,x,\n j,gpt,x, Model "), "p").id
     with ledger.writing("p") as (connection, project):
@@ -40,9 +40,7 @@ def test_a_kind_goes_with_the_import_that_gave_it(ledger: Ledger, write: Write) 
         ("j,B,x,robot", ["line 2: 'robot' is no kind of annotator", "--map kind="]),
     ],
 )  # fmt: skip
-def test_kinds_that_contradict_are_refused(
-    ledger: Ledger, write: Write, rows: str, signs: list[str]
-) -> None:
+def test_kinds_that_contradict_are_refused(ledger, write, rows, signs):
     ledger.import_file(write(KINDS + "i,gpt,x,model"), "p")
     file = write(KINDS + rows)
     refuse(ledger, file, *signs)
@@ -52,7 +50,7 @@ def test_kinds_that_contradict_are_refused(
 
 
 @pytest.mark.parametrize("rows", ["3,odd,1.5,yesterday", "3,odd,1.5,\n3,odd,2.5,"])
-def test_rejected_rows_leave_no_names(ledger: Ledger, write: Write, rows: str) -> None:
+def test_rejected_rows_leave_no_names(ledger, write, rows):
     header = "item,annotator,category,labeled_at\n"
     if "\n" in rows:
         ledger.import_file(write(f"{header}1,ann,x,\n"), "p")
@@ -74,7 +72,7 @@ def test_rejected_rows_leave_no_names(ledger: Ledger, write: Write, rows: str) -
 CASE = "the same name but for case, accents, punctuation or the order of words"
 
 
-def test_new_names_that_resemble_known_ones_are_warned_about(ledger: Ledger, write: Write) -> None:
+def test_new_names_that_resemble_known_ones_are_warned_about(ledger, write):
     known = "1,Björn Müller,Service\n1,ann_01,A1\n1,rater1,10\n1,Anna Smith,moral\n"
     ledger.import_file(write(HEADER + known), "p")
     new = "2,Bjoern Mueller,Servis\n2,ann_02,A2\n2,rater2,11\n2,A. Smith,amoral\n2,Ada,Servis\n"
@@ -95,9 +93,7 @@ def test_new_names_that_resemble_known_ones_are_warned_about(ledger: Ledger, wri
     assert warning.endswith("tracker category merge q Positive positive")
 
 
-def test_new_names_that_resemble_each_other_are_warned_about(
-    sqlite_ledger: Ledger, write: Write
-) -> None:
+def test_new_names_that_resemble_each_other_are_warned_about(sqlite_ledger, write):
     rows = [f"{n},Ada Smith,{'Servis' if n == 3 else 'Service'}\n" for n in range(20)]
     rows += [f"{n},{who},Service\n" for n, who in enumerate(["ada smith", "A. Smith", "Ada"])]
     warnings = sqlite_ledger.import_file(write(HEADER + "".join(rows)), "p").warnings
@@ -126,7 +122,7 @@ APART = [
 ]  # fmt: skip
 
 
-def test_names_that_may_be_a_slip() -> None:
+def test_names_that_may_be_a_slip():
     for new, known in ALIKE:
         assert resembling_names([new], [known]) == {new: known}
     for new, known in APART:
@@ -134,7 +130,7 @@ def test_names_that_may_be_a_slip() -> None:
 
 
 @both
-def test_a_slip_in_the_name_of_a_person_is_warned_about(ledger: Ledger, write: Write) -> None:
+def test_a_slip_in_the_name_of_a_person_is_warned_about(ledger, write):
     ledger.import_file(write(f"{HEADER}1,Lovelace,x\n1,Hopper,y\n"), "p")
     file = write(f"{HEADER}2,Lovelase,x\n2,hopper ,y\n")
     done = ledger.import_file(file, "p", preview=True)

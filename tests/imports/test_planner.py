@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pandas as pd
 import pytest
 
@@ -30,7 +28,7 @@ def assert_planned(ledger: Ledger, number: int, *tables: str, project: int = 1) 
         assert plan[0]["Plan"]["Plan Rows"] == pytest.approx(number, rel=0.33), table
 
 
-def test_statistics_are_renewed_when_labels_multiply(postgres_url: str) -> None:
+def test_statistics_are_renewed_when_labels_multiply(postgres_url):
     ledger, known, total = Ledger(postgres_url), [], 0
     for number in (20, 600, 6400, 600, 800):
         add(ledger, number, first=total)
@@ -47,7 +45,7 @@ def test_statistics_are_renewed_when_labels_multiply(postgres_url: str) -> None:
 
 
 @pytest.mark.parametrize("parts", [1, 4])
-def test_a_small_project_is_planned_apart_from_a_large_one(postgres_url: str, parts: int) -> None:
+def test_a_small_project_is_planned_apart_from_a_large_one(postgres_url, parts):
     ledger = Ledger(postgres_url)
     add(ledger, 6000, "large")
     for first in range(0, 800, 800 // parts):
@@ -58,9 +56,7 @@ def test_a_small_project_is_planned_apart_from_a_large_one(postgres_url: str, pa
         assert_planned(ledger, 700, "labels", project=2)
 
 
-def test_past_labels_and_items_without_answers_are_planned(
-    postgres_url: str, tmp_path: Path
-) -> None:
+def test_past_labels_and_items_without_answers_are_planned(postgres_url, tmp_path):
     ledger, listed = Ledger(postgres_url), tmp_path / "items.csv"
     add(ledger, 1000, labeled_at="2024-01-01")
     number = add(ledger, 1000, labeled_at="2024-02-01", category="y")
@@ -73,7 +69,7 @@ def test_past_labels_and_items_without_answers_are_planned(
     assert_planned(ledger, 3000, "item_facts", project=2)
 
 
-def test_a_copy_is_planned_like_the_ledger(postgres_url: str, tmp_path: Path) -> None:
+def test_a_copy_is_planned_like_the_ledger(postgres_url, tmp_path):
     here, there = Ledger(f"sqlite:///{tmp_path / 'here.db'}"), Ledger(postgres_url)
     add(here, 1500)
     here.database.copy_to(there.database, lambda *_: None)

@@ -11,7 +11,7 @@ import pyarrow.parquet
 import pytest
 
 from tests.helpers import standing, write_file
-from tests.imports.tables import HEADER, Write, refuse, stands
+from tests.imports.tables import HEADER, refuse, stands
 from tracker.core.errors import InvalidOption
 from tracker.ledger import Ledger
 from tracker.projects.questions import QuestionOptions
@@ -47,7 +47,7 @@ def saved(folder: Path, form: str) -> Path:
 
 
 @pytest.mark.parametrize("form", ["csv", "jsonl", "parquet"])
-def test_judgments_about_two_models(ledger: Ledger, tmp_path: Path, form: str) -> None:
+def test_judgments_about_two_models(ledger, tmp_path, form):
     result = ledger.import_file(saved(tmp_path, form), "p", options=PREFERENCE)
     assert stands(ledger) == (
         "81/alpaca/claude/1 expert_1 b; 81/alpaca/claude/2 expert_1 tie; "
@@ -72,7 +72,7 @@ def test_judgments_about_two_models(ledger: Ledger, tmp_path: Path, form: str) -
     assert ledger.strengths("q").beats == ledger.strengths("p").beats
 
 
-def test_numbers_say_how_much_better_the_second_is(ledger: Ledger, write: Write) -> None:
+def test_numbers_say_how_much_better_the_second_is(ledger, write):
     header = ("prompt_id", "response1", "response2", "overall_preference", "annotator")
     answers = (("p1", -3), ("p2", 1), ("p3", 0))
     file = write([header, *((item, "one", "two", number, "ann") for item, number in answers)])
@@ -92,9 +92,7 @@ WORDS = {
 }  # fmt: skip
 
 
-def test_words_of_people_are_understood_or_refused_with_their_line(
-    ledger: Ledger, write: Write
-) -> None:
+def test_words_of_people_are_understood_or_refused_with_their_line(ledger, write):
     header = ("item", "annotator", "winner")
     for n, (text, category) in enumerate(WORDS.items()):
         file = write([header, ("i1", "ann", "tie"), ("i2", "ann", text)])
@@ -105,7 +103,7 @@ def test_words_of_people_are_understood_or_refused_with_their_line(
         refuse(ledger, file, f"answers.csv, line 3: '{text}' is none of", options=PREFERENCE)
 
 
-def test_mapped_columns_and_values_go_first(ledger: Ledger, write: Write) -> None:
+def test_mapped_columns_and_values_go_first(ledger, write):
     rows = [("item", "annotator", "winner", "first", "second"), ("i1", "ann", "1", "x", "y")]
     how: Any = {"values": ["1=b"], "columns": ["a=first", "b=second"]}
     ledger.import_file(write(rows), "p", options=PREFERENCE, **how)
@@ -113,14 +111,14 @@ def test_mapped_columns_and_values_go_first(ledger: Ledger, write: Write) -> Non
     assert attributes(ledger)["i1"] == {"a": "x", "b": "y"}
 
 
-def test_items_are_registered_with_what_they_compare(ledger: Ledger, write: Write) -> None:
+def test_items_are_registered_with_what_they_compare(ledger, write):
     ledger.projects.create("p", answers="preference")
     ledger.import_items(write([("prompt_id", "model_a", "model_b"), ("q1", "x", "y")]), "p")
     ledger.import_file(write(f"{HEADER}q1/x/y,ann,a"), "p")
     assert attributes(ledger) == {"q1/x/y": {"a": "x", "b": "y", "prompt": "q1"}}
 
 
-def test_a_category_of_a_preference_is_a_side_or_a_tie(ledger: Ledger) -> None:
+def test_a_category_of_a_preference_is_a_side_or_a_tie(ledger):
     create = ledger.projects.create
     neither = "says neither that a or b is better"
     with pytest.raises(InvalidOption, match=neither):

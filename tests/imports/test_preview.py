@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from tests.formats.reading import table_text
 from tests.helpers import SPANS, csv_text, standing, stored
-from tests.imports.tables import HEADER, Write
+from tests.imports.tables import HEADER
 from tests.profiles import examples
 from tracker.ledger import Ledger
 
@@ -33,7 +33,7 @@ def columns_of(rows: tuple[dict[str, Any], ...], columns: str) -> str:
     return table_text([row[name] for name in columns.split()] for row in rows)
 
 
-def test_a_preview_shows_rows_as_they_would_be_stored(ledger: Ledger, write: Write) -> None:
+def test_a_preview_shows_rows_as_they_would_be_stored(ledger, write):
     path = write([
         TIMED, [" 1 ", "ann", "5 stars", "", "2026-01-02T10:00", "2.5", "0.75", "why"],
         ["1", "bob", "", "2", "1767348000", "", "", ""],
@@ -67,9 +67,7 @@ _names = st.text("ab", min_size=1, max_size=2)
 
 @examples(8)
 @given(st.lists(st.tuples(_names, _names), min_size=1, max_size=25, unique=True))
-def test_the_first_ten_good_rows_are_shown(
-    sqlite_ledger: Ledger, tmp_path: Path, pairs: list[tuple[str, str]]
-) -> None:
+def test_the_first_ten_good_rows_are_shown(sqlite_ledger, tmp_path, pairs):
     path = tmp_path / "rows.csv"
     path.write_text(HEADER + csv_text((*pair, "x") for pair in pairs))
     shown = preview(sqlite_ledger, path)
@@ -85,7 +83,7 @@ def grid(path: Path, **how: Any) -> Any:
     return table
 
 
-def test_rows_stand_as_in_the_file_below_a_title(write: Write) -> None:
+def test_rows_stand_as_in_the_file_below_a_title(write):
     file = write(b'Week 3;;\n\n"Item";who; says \n1;"a\nb";x;more\n2;c;y\n')
     table = grid(file)
     assert (table.names, table.header, table.unit) == (["Item", "who", "says"], 3, "line")
@@ -101,7 +99,7 @@ def test_rows_stand_as_in_the_file_below_a_title(write: Write) -> None:
     assert grid(file, header_row=0).header == 3  # what is wrong is passed over
 
 
-def test_rejected_rows_are_shown_however_far_down(sqlite_ledger: Ledger, write: Write) -> None:
+def test_rejected_rows_are_shown_however_far_down(sqlite_ledger, write):
     rows = [f"{n},a,x" for n in range(2000)]
     rows[1500] = ",a,x"
     files = [(write(HEADER + "\n".join(rows)), "sent.csv")]
@@ -112,7 +110,7 @@ def test_rejected_rows_are_shown_however_far_down(sqlite_ledger: Ledger, write: 
     assert table.roles == {"item": "item", "annotator": "annotator", "category": "category"}
 
 
-def test_tables_of_other_formats(sqlite_ledger: Ledger, write: Write, tmp_path: Path) -> None:
+def test_tables_of_other_formats(sqlite_ledger, write, tmp_path):
     objects = b'[{"item": 1, "of": {"who": "a"}, "tags": ["x"]}, {"item": null}]'
     table = grid(write(objects, "a.json"))
     assert (table.names, table.header, table.unit) == (["item", "of.who", "tags"], 0, "value")
@@ -133,5 +131,5 @@ def test_tables_of_other_formats(sqlite_ledger: Ledger, write: Write, tmp_path: 
 
 
 @pytest.mark.parametrize("content", [b"", b"%PDF-1.4", b'item,who\n"1,a\n', b"\xff\xfe\x00"])
-def test_files_other_than_tables_have_no_rows(write: Write, content: bytes) -> None:
+def test_files_other_than_tables_have_no_rows(write, content):
     assert [table.rows for table in Ledger.grids([(write(content), "a.csv")])] in ([], [[]])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from itertools import count
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,7 +11,7 @@ from hypothesis import strategies as st
 
 from tests.formats.reading import EXPORTS, table_text
 from tests.helpers import undo, write_file
-from tests.imports.tables import HEADER, Write, refuse, refuse_option, stands
+from tests.imports.tables import HEADER, refuse, refuse_option, stands
 from tests.profiles import examples
 from tests.questions import labels
 from tracker.ledger import Ledger
@@ -38,7 +37,7 @@ def answers(ledger: Ledger, question: str, project: str = "p") -> str:
 # -- a column for each ---------------------------------------------------------------------
 
 
-def test_a_column_for_each_question(ledger: Ledger, write: Write) -> None:
+def test_a_column_for_each_question(ledger, write):
     how: dict[str, Any] = {"questions": ASKED, "separator": "|"}
     result = ledger.import_file(write(WIDE), "p", **how)
     assert names(ledger) == ["tone", "topics", "score"]
@@ -62,7 +61,7 @@ def test_a_column_for_each_question(ledger: Ledger, write: Write) -> None:
     assert labels(ledger, "label") == []
 
 
-def test_answer_columns_of_mechanical_turk_are_questions(ledger: Ledger, write: Write) -> None:
+def test_answer_columns_of_mechanical_turk_are_questions(ledger, write):
     file = write("HITId,WorkerId,Answer.tone,Answer.topic\ni,A,good,x\ni,B,bad,x")
     result = ledger.import_file(file, "p")
     assert result.columns[0]["questions"] == {"tone": "Answer.tone", "topic": "Answer.topic"}
@@ -73,7 +72,7 @@ def test_answer_columns_of_mechanical_turk_are_questions(ledger: Ledger, write: 
     assert stands(ledger, "q") == "i A x"
 
 
-def test_an_unknown_question_is_made_only_if_it_is_named(ledger: Ledger, write: Write) -> None:
+def test_an_unknown_question_is_made_only_if_it_is_named(ledger, write):
     ledger.import_file(write("item,annotator,label\ni,A,x"), "p", questions=["tone"])
     file = write("item,annotator,Answer.tone,Answer.topic\nk,A,x,x")
     refuse(ledger, file, "no question 'topic'", "tracker question add p topic")
@@ -87,7 +86,7 @@ def test_an_unknown_question_is_made_only_if_it_is_named(ledger: Ledger, write: 
     assert [question.answers for question in ledger.questions.list("p")] == ["one", "several"]
 
 
-def test_rejections_of_rows_with_several_answers(ledger: Ledger, write: Write) -> None:
+def test_rejections_of_rows_with_several_answers(ledger, write):
     made: dict[str, Any] = {"questions": ["a=a", "b=b"]}
     ledger.import_file(write("item,annotator,a,b\ni,B,x,y"), "p", **made)
     file = write("item,annotator,a,b\ni,A,x,y\nj,A,z,z\nk,B,x,{}")
@@ -106,7 +105,7 @@ def test_rejections_of_rows_with_several_answers(ledger: Ledger, write: Write) -
     assert (result.rows, result.rejected) == (2, 2)
 
 
-def test_truths_of_several_questions(ledger: Ledger, write: Write) -> None:
+def test_truths_of_several_questions(ledger, write):
     file = write("item,annotator,q,label,gold\ni,A,a,x,x\ni,A,b,x,y\ni,B,a,y,x")
     result = ledger.import_file(file, "p", columns=["question=q"])
     assert (result.rows, (result.gold or {})["inserted"]) == (3, 2)
@@ -125,7 +124,7 @@ def test_truths_of_several_questions(ledger: Ledger, write: Write) -> None:
         assert gold.observed == observed
 
 
-def test_options_hold_for_questions_without_others(ledger: Ledger, write: Write) -> None:
+def test_options_hold_for_questions_without_others(ledger, write):
     options = QuestionOptions(categories=("1", "2", "3"), scale="ordinal", wanted=2)
     file = write("item,annotator,a,b\ni,A,1,2")
     ledger.import_file(file, "p", options=options, questions=["a=a", "b=b:nominal"])
@@ -144,7 +143,7 @@ def test_options_hold_for_questions_without_others(ledger: Ledger, write: Write)
 # -- rows that name their question ---------------------------------------------------------
 
 
-def test_rows_that_name_their_question(ledger: Ledger, write: Write) -> None:
+def test_rows_that_name_their_question(ledger, write):
     long = "item,annotator,asked,label\ni,A,tone,x\ni,A,topic,y\ni,B,tone,x\nj,B,topic,"
     result = ledger.import_file(write(long), "p", columns=["question=asked"])
     assert [row["answers"] for row in result.questions] == [2, 2]
@@ -163,7 +162,7 @@ def test_rows_that_name_their_question(ledger: Ledger, write: Write) -> None:
         assert kinds == [("topic", "several"), ("tone", "one")]
 
 
-def test_a_column_named_question(ledger: Ledger, write: Write) -> None:
+def test_a_column_named_question(ledger, write):
     result = ledger.import_file(write(LONG), "p")
     assert result.columns[0]["read"]["question"] == "question"
     assert (answers(ledger, "tone"), answers(ledger, "fair")) == ("i A yes", "i A yes; j A no")
@@ -178,9 +177,7 @@ def test_a_column_named_question(ledger: Ledger, write: Write) -> None:
     assert names(ledger, "one") == ["label"]
 
 
-def test_rows_of_other_questions_than_the_named_one_are_rejected(
-    ledger: Ledger, write: Write
-) -> None:
+def test_rows_of_other_questions_than_the_named_one_are_rejected(ledger, write):
     ledger.import_file(write(LONG), "p")
     more = write(LONG.replace(",A,", ",B,"))
     signs = "line 2: the row answers 'tone', not 'fair'", "leave out --question", "--map question="
@@ -193,7 +190,7 @@ def test_rows_of_other_questions_than_the_named_one_are_rejected(
     assert ("k", "A", "yes") in labels(ledger, "fair")
 
 
-def test_spans_and_another_question(ledger: Ledger, write: Write) -> None:
+def test_spans_and_another_question(ledger, write):
     file = write("item,annotator,q,label,start,end\ni,A,who,per,0,3\ni,A,tone,x,,\ni,A,who,per,5,9")
     how: dict[str, Any] = {"columns": ["question=q"]}
     result = ledger.import_file(file, "p", **how, questions=["who:spans", "tone"])
@@ -217,9 +214,7 @@ TOPICS = EXPORTS / "label-studio" / "parcels-topics.json"
         (EXPORTS / "label-studio" / "parcels-choice.json", "sentiment", "one"),
     ],
 )
-def test_a_renamed_question_is_answered_as_in_its_file(
-    ledger: Ledger, file: Path, column: str, answers: str
-) -> None:
+def test_a_renamed_question_is_answered_as_in_its_file(ledger, file, column, answers):
     ledger.projects.create("there")
     for project in ("new", "there"):
         result = ledger.import_file(file, project, questions=[f"mine={column}"])
@@ -229,7 +224,7 @@ def test_a_renamed_question_is_answered_as_in_its_file(
     assert labels(ledger, "mine", "new") == labels(ledger, "mine", "there")
 
 
-def test_questions_of_another_kind_or_name_than_those_of_the_file(ledger: Ledger) -> None:
+def test_questions_of_another_kind_or_name_than_those_of_the_file(ledger):
     way = "another question: --question NAME=label:spans"
     refuse(ledger, SPANS, "'ent' is a question of one category", way, questions=["ent=label:one"])
     refuse(ledger, SPANS, "left out: 6 answers to 'label'",
@@ -258,9 +253,7 @@ _COUNTS = ("answers", "skipped", "inserted", "changed", "unchanged", "older")
 
 @examples(2)
 @given(st.lists(_rows, min_size=2, max_size=2))
-def test_together_as_one_by_one(
-    sqlite_ledger: Ledger, tmp_path: Path, files: list[list[tuple[str, ...]]]
-) -> None:
+def test_together_as_one_by_one(sqlite_ledger, tmp_path, files):
     ledger = sqlite_ledger
     together, apart = (f"{name} {next(_numbers)}" for name in ("together", "apart"))
     asked = ("a=a", "b=b:ordinal", "c=c:several")

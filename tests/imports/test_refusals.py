@@ -5,16 +5,14 @@ from __future__ import annotations
 import gzip
 import re
 import tracemalloc
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.helpers import SEVERAL, fates, standing, stored
-from tests.imports.tables import HEADER, Write, refuse, refuse_option, stands
+from tests.imports.tables import HEADER, refuse, refuse_option, stands
 from tests.profiles import both
 from tracker.core.errors import Refused
-from tracker.ledger import Ledger
 from tracker.projects.questions import QuestionOptions
 
 H = HEADER.encode()
@@ -64,12 +62,12 @@ BAD_FILES: list[tuple[bytes, list[str]]] = [
 @pytest.mark.parametrize(
     ("content", "signs"), BAD_FILES, ids=[repr(content[-30:]) for content, _ in BAD_FILES]
 )
-def test_a_bad_file(sqlite_ledger: Ledger, write: Write, content: bytes, signs: list[str]) -> None:
+def test_a_bad_file(sqlite_ledger, write, content, signs):
     refuse(sqlite_ledger, write(content, "bad.csv"), "bad.csv", *signs)
 
 
 @both
-def test_a_bad_file_on_either_database(ledger: Ledger, write: Write) -> None:
+def test_a_bad_file_on_either_database(ledger, write):
     for content in (FIRST_LINES + b"j,A,x\x00y\n", H + b"i,A,x\nj,A\n"):
         refuse(ledger, write(content))
     ledger.import_file(write(H + b"i,A,x\n"), "p")
@@ -111,7 +109,7 @@ BAD_OPTIONS: list[tuple[str, dict[str, Any], str]] = [
 ]  # fmt: skip
 
 
-def test_options_that_cannot_be_used(sqlite_ledger: Ledger, write: Write) -> None:
+def test_options_that_cannot_be_used(sqlite_ledger, write):
     for content, how, sign in BAD_OPTIONS:
         refuse_option(sqlite_ledger, write(content), sign, **how)
 
@@ -136,7 +134,7 @@ UNREADABLE = [
 ]  # fmt: skip
 
 
-def test_cells_that_cannot_be_read(sqlite_ledger: Ledger, write: Write) -> None:
+def test_cells_that_cannot_be_read(sqlite_ledger, write):
     names = ("labeled_at", "seconds", "pass", "confidence")
     cells = [["i", "A", "x", *(cell if column == name else "" for column in names)]
              for name, cell, _ in UNREADABLE]  # fmt: skip
@@ -156,9 +154,7 @@ OPTIONAL = [
 ]
 
 
-def test_unreadable_columns_that_a_file_need_not_have_can_be_ignored(
-    ledger: Ledger, write: Write
-) -> None:
+def test_unreadable_columns_that_a_file_need_not_have_can_be_ignored(ledger, write):
     for column, cell, ways in OPTIONAL:
         file = write(f"item,annotator,category,{column}\n i,A,x,{cell}")
         refuse(ledger, file, *ways, project=column)
@@ -167,7 +163,7 @@ def test_unreadable_columns_that_a_file_need_not_have_can_be_ignored(
         assert result.columns[0]["left_out"] == [column]
 
 
-def test_missing_files_and_empty_folders(ledger: Ledger, write: Write, tmp_path: Path) -> None:
+def test_missing_files_and_empty_folders(ledger, write, tmp_path):
     refuse(ledger, tmp_path, str(tmp_path), "holds no file")
     good, bad = write(HEADER + "i,A,x"), write(HEADER + ",A,x", "bad.csv")
     missing = tmp_path / "nowhere.csv"
@@ -181,7 +177,7 @@ def test_missing_files_and_empty_folders(ledger: Ledger, write: Write, tmp_path:
 # -- what is too long or too much ----------------------------------------------------------
 
 
-def test_cells_of_a_megabyte_and_nul_in_each_column(ledger: Ledger, write: Write) -> None:
+def test_cells_of_a_megabyte_and_nul_in_each_column(ledger, write):
     header, row = ("item", "annotator", "category", "text"), ["i", "A", "x", "x" * 1_000_000]
     for column, name in enumerate(header[:3]):
         bad = [row[3] if n == column else cell for n, cell in enumerate(row)]
@@ -198,8 +194,8 @@ def test_cells_of_a_megabyte_and_nul_in_each_column(ledger: Ledger, write: Write
 
 @pytest.mark.parametrize(("head", "filling", "line"), [(H, b"x", 2), (b"", b",", 1)])
 def test_a_small_packed_file_that_unpacks_to_one_huge_line(
-    sqlite_ledger: Ledger, tmp_path: Path, head: bytes, filling: bytes, line: int
-) -> None:
+    sqlite_ledger, tmp_path, head, filling, line
+):
     file = tmp_path / "packed.csv.gz"
     with gzip.open(file, "wb", compresslevel=1) as packed:
         packed.write(head)
@@ -214,9 +210,7 @@ def test_a_small_packed_file_that_unpacks_to_one_huge_line(
 
 
 @pytest.mark.parametrize("quote", ["", '"'])
-def test_headers_of_very_many_and_of_many_columns(
-    sqlite_ledger: Ledger, write: Write, quote: str
-) -> None:
+def test_headers_of_very_many_and_of_many_columns(sqlite_ledger, write, quote):
     names = ",".join(f"{quote}c{n}{quote}" for n in range(10_001))
     refuse(sqlite_ledger, write(f"{names}\n{names}\n"), "10,001 columns; 10,000 are the most")
     long = write(f"item,{quote}{'x' * 1_000_000}{quote}\ni,A\n")
@@ -229,7 +223,7 @@ def test_headers_of_very_many_and_of_many_columns(
 
 
 @both
-def test_the_longest_names(ledger: Ledger, write: Write) -> None:
+def test_the_longest_names(ledger, write):
     header, names = HEADER.strip().split(","), ("x" * 500, "é" * 250, "😀" * 125)
     ledger.import_file(write([header, *((name, name, name) for name in names)]), "p")
     assert standing(ledger) == [(name, name, name) for name in names]
@@ -240,9 +234,7 @@ def test_the_longest_names(ledger: Ledger, write: Write) -> None:
         assert "annotator's name is longer than 500 bytes" in str(rejection)
 
 
-def test_very_many_categories(
-    sqlite_ledger: Ledger, write: Write, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_very_many_categories(sqlite_ledger, write, monkeypatch):
     monkeypatch.setattr("tracker.imports.lookup._MOST_LEARNT", 1000)
     rows = [HEADER.strip().split(","), *((n, "A", f"c{n}") for n in range(1000))]
     refuse(sqlite_ledger, write(rows), "1,000 different categories", "--map category=COLUMN")
@@ -261,7 +253,7 @@ HARD = [
 
 
 @both
-def test_names_are_kept_exactly_except_for_space_around_them(ledger: Ledger, write: Write) -> None:
+def test_names_are_kept_exactly_except_for_space_around_them(ledger, write):
     rows = [("item", "annotator", "category", "text", "note")]
     rows += [(name, name, name, name, name) for name in HARD]
     result = ledger.import_file(write(rows), "p'; --", keep=["note"])
@@ -273,9 +265,7 @@ def test_names_are_kept_exactly_except_for_space_around_them(ledger: Ledger, wri
     assert stands(ledger) == "I a x; i A X; i a x"
 
 
-def test_control_characters_in_a_message_cannot_act_on_a_terminal(
-    sqlite_ledger: Ledger, write: Write
-) -> None:
+def test_control_characters_in_a_message_cannot_act_on_a_terminal(sqlite_ledger, write):
     file = write("item,annotator,category\x1b]0;evil\x07\n i,A,x")
     message = refuse(sqlite_ledger, file, r"\x1b]0;evil\x07", columns=["category=none"])
     assert not [mark for mark in message if mark < " " and mark != "\n"]
@@ -297,7 +287,7 @@ MIXED = """item,annotator,category,labeled_at,seconds
     l,A,x,2024-01-01,5,6"""
 
 
-def test_bad_rows_can_be_left_out(ledger: Ledger, write: Write) -> None:
+def test_bad_rows_can_be_left_out(ledger, write):
     file = write(MIXED)
     refuse(ledger, file, "(and 6 more)", "--skip-invalid")
     result = ledger.import_file(file, "p", skip_invalid=True)
@@ -313,7 +303,7 @@ def test_bad_rows_can_be_left_out(ledger: Ledger, write: Write) -> None:
     assert fates(ragged) == {"rejected": 2}
 
 
-def test_rejections_of_truths(ledger: Ledger, write: Write) -> None:
+def test_rejections_of_truths(ledger, write):
     result = ledger.import_file(write("item,gold\n i,x\n ,x\n ,\n j,"), "p", skip_invalid=True)
     assert fates(result)["inserted"] == 1
     assert result.rejections[0].line == 3
@@ -325,16 +315,14 @@ def test_rejections_of_truths(ledger: Ledger, write: Write) -> None:
     assert re.match("the gold: 'z' is none of", result.rejections[0].reason)
 
 
-def test_very_many_bad_rows_are_counted_and_the_first_are_named(
-    sqlite_ledger: Ledger, write: Write
-) -> None:
+def test_very_many_bad_rows_are_counted_and_the_first_are_named(sqlite_ledger, write):
     text = HEADER + ",A,x\n" * 1500 + "i,A,x"
     result = sqlite_ledger.import_file(write(text), "p", skip_invalid=True)
     assert fates(result) == {"inserted": 1, "rejected": 1500}
     assert [rejection.line for rejection in result.rejections] == list(range(2, 1002))
 
 
-def test_a_rejection_names_the_column_that_is_wrong(sqlite_ledger: Ledger, write: Write) -> None:
+def test_a_rejection_names_the_column_that_is_wrong(sqlite_ledger, write):
     long = write("item,coder,category,when\n1,ann,x,soon\n,ann,x,\n1,bo,x,,\n1,,x,\n")
     done = sqlite_ledger.import_file(long, "p", columns=["labeled_at=when"], preview=True)
     assert [rejection.column for rejection in done.rejections] == [None, "when", "item", "coder"]
@@ -356,8 +344,8 @@ LISTS = ['["a","b"]', "['a', 'b']", "[]"]
 
 @pytest.mark.parametrize(("answers", "cells"), [("several", OBJECTS), ("one", OBJECTS + LISTS)])
 def test_a_list_or_an_object_is_not_a_category_unless_declared(
-    sqlite_ledger: Ledger, write: Write, cells: list[str], answers: str
-) -> None:
+    sqlite_ledger, write, cells, answers
+):
     rows = [(n, "A", cell) for n, cell in enumerate(cells)]
     file = write([HEADER.strip().split(","), ("i", "A", "x"), *rows])
     options = QuestionOptions(answers=answers)
@@ -379,7 +367,7 @@ def test_a_list_or_an_object_is_not_a_category_unless_declared(
 # -- the order of an ordinal scale, and scales of numbers ----------------------------------
 
 
-def test_an_ordinal_scale_needs_an_order(ledger: Ledger, write: Write) -> None:
+def test_an_ordinal_scale_needs_an_order(ledger, write):
     file = write(HEADER + "i,A,low\n i,B,high")
     refuse(ledger, file, "need an order, and 'low' is neither a number",
            "with the import: --categories low,middle,high", options=ORDINAL)  # fmt: skip
@@ -402,9 +390,7 @@ def test_an_ordinal_scale_needs_an_order(ledger: Ledger, write: Write) -> None:
 
 
 @pytest.mark.parametrize(("scale", "lines"), [("interval", [3, 5, 6]), ("ratio", [3, 4, 5, 6])])
-def test_scales_of_numbers_take_numbers(
-    ledger: Ledger, write: Write, scale: str, lines: list[int]
-) -> None:
+def test_scales_of_numbers_take_numbers(ledger, write, scale, lines):
     file = write(HEADER + "i,A,1.5\n i,B,many\n j,A,-2e3\n j,B,inf\n k,A,nan")
     options = QuestionOptions(scale=scale)
     sign = f"line 3: 'many' is not a number, as a scale of {scale}"
@@ -413,7 +399,7 @@ def test_scales_of_numbers_take_numbers(
     assert [rejection.line for rejection in result.rejections] == lines
 
 
-def test_a_project_keeps_its_options(ledger: Ledger, write: Write) -> None:
+def test_a_project_keeps_its_options(ledger, write):
     file = write(HEADER + "i,A,x")
     ledger.import_file(file, "p", options=QuestionOptions(answers="several", wanted=3))
     ledger.import_file(file, "p", options=SEVERAL)

@@ -20,18 +20,14 @@ from tracker.core.errors import InvalidOption, NotFound
 from tracker.export.labels import exported_columns, exported_labels
 from tracker.imports.undo import find_import, list_imports
 from tracker.ledger import Ledger
-from tracker.projects.annotators import (
-    annotator_attributes,
-    list_annotators,
-    set_annotator_kind,
-)
+from tracker.projects.annotators import annotator_attributes, list_annotators, set_annotator_kind
 from tracker.projects.items import find_item
 from tracker.projects.questions import QuestionOptions
 from tracker.projects.settings import question_settings_then
 from tracker.storage.schema import Change, ItemFact
 
 
-def test_imports_are_undone_once_and_listed(ledger: Ledger, write: Write) -> None:
+def test_imports_are_undone_once_and_listed(ledger, write):
     file = write(HEADER + "i,A,x\n j,A,x", "weird 'name' é.csv")
     first = ledger.import_file([file, write(HEADER + "i,A,y")], "p").id
     second = ledger.import_file(file, "q").id
@@ -57,7 +53,7 @@ def test_imports_are_undone_once_and_listed(ledger: Ledger, write: Write) -> Non
     assert listed[1].to_dict()["undone_at"] is None
 
 
-def test_spans_truths_and_names_come_back(ledger: Ledger, write: Write) -> None:
+def test_spans_truths_and_names_come_back(ledger, write):
     header = "item,annotator,category,start,end,n_tokens\n"
     first = write(header + "i,A,x,0,3,9\n i,A,x,5,9,9\n i,B,x,0,4,9")
     ledger.import_file(first, "s", options=SPANS)
@@ -88,9 +84,7 @@ def test_spans_truths_and_names_come_back(ledger: Ledger, write: Write) -> None:
 LANGUAGES = "item,annotator,category,language\n"
 
 
-def test_attributes_are_known_as_they_were_and_snapshots_by_them_stay_sound(
-    ledger: Ledger, write: Write
-) -> None:
+def test_attributes_are_known_as_they_were_and_snapshots_by_them_stay_sound(ledger, write):
     def dutch(**moment: Any) -> int:
         return ledger.agreement("p", where={"language": "nl"}, **moment).counts.items
 
@@ -111,7 +105,7 @@ def test_attributes_are_known_as_they_were_and_snapshots_by_them_stay_sound(
     assert (checked.recomputed, checked.faults, checked.notes) == (3, (), ())
 
 
-def test_a_kind_that_was_set_by_hand_outlives_the_imports(ledger: Ledger, write: Write) -> None:
+def test_a_kind_that_was_set_by_hand_outlives_the_imports(ledger, write):
     first = ledger.import_file(write(HEADER + "i,A,x\n i,B,y"), "p").id
     with ledger.writing("p") as (connection, project):
         set_annotator_kind(connection, project, "B", "model")
@@ -126,7 +120,7 @@ def test_a_kind_that_was_set_by_hand_outlives_the_imports(ledger: Ledger, write:
         assert (annotator.name, annotator.kind) == ("B", "model")
 
 
-def test_a_repeated_text_is_stored_once(ledger: Ledger, write: Write) -> None:
+def test_a_repeated_text_is_stored_once(ledger, write):
     text = "a long document " * 100
     header = "item,annotator,category,text\n"
     imports = [ledger.import_file(write(f"{header}i,{who},x,{text}"), "p").id for who in "ABC"]
@@ -139,9 +133,7 @@ def test_a_repeated_text_is_stored_once(ledger: Ledger, write: Write) -> None:
         assert find_item(connection, project, "i").text == text.strip()
 
 
-def test_imports_and_their_undo_take_as_many_statements_for_any_number_of_rows(
-    ledger: Ledger, write: Write
-) -> None:
+def test_imports_and_their_undo_take_as_many_statements_for_any_number_of_rows(ledger, write):
     sent = []
     for size in (30, 90):  # of fewer rows nothing is told of odd files
         table = "\n".join(f"i{n},A{n % 3},x{n % 2},l{n % 5}" for n in range(size))
@@ -177,7 +169,7 @@ def take(ledger: Ledger, file: Path, *questions: str, project: str = "p", **how:
     return result.id
 
 
-def test_a_question_goes_with_the_import_that_made_it(ledger: Ledger, write: Write) -> None:
+def test_a_question_goes_with_the_import_that_made_it(ledger, write):
     file = write(WIDE)
     take(ledger, file, "tone")
     second = take(ledger, file, "tone", "topics", "score")
@@ -200,7 +192,7 @@ def test_a_question_goes_with_the_import_that_made_it(ledger: Ledger, write: Wri
 
 
 @pytest.mark.parametrize("word", ["ratio", "spans", "several"])
-def test_the_name_is_free_with_other_settings(ledger: Ledger, write: Write, word: str) -> None:
+def test_the_name_is_free_with_other_settings(ledger, write, word):
     take(ledger, write(WIDE), "tone")
     second = take(ledger, write(WIDE), "score")
     before = ledger.agreement("p", question="score").to_dict()
@@ -225,7 +217,7 @@ def test_the_name_is_free_with_other_settings(ledger: Ledger, write: Write, word
     assert ledger.database.check() == []
 
 
-def test_an_empty_project_has_one_question_without_a_name(ledger: Ledger, write: Write) -> None:
+def test_an_empty_project_has_one_question_without_a_name(ledger, write):
     undo(ledger, take(ledger, write(WIDE), "score", "tone"))
     (left,) = ledger.questions.list("p")
     assert (left.name, left.scale, left.categories_fixed) == ("label", "nominal", False)
@@ -271,9 +263,7 @@ USES: dict[str, Callable[[Ledger], Any]] = {
 
 
 @pytest.mark.parametrize("use", USES.values(), ids=USES)
-def test_a_question_that_is_used_stays(
-    ledger: Ledger, write: Write, use: Callable[[Ledger], Any]
-) -> None:
+def test_a_question_that_is_used_stays(ledger, write, use):
     ledger.projects.create("p")
     number = take(ledger, write(WIDE), "score")
     use(ledger)
@@ -283,7 +273,7 @@ def test_a_question_that_is_used_stays(
     assert ledger.verify("p").passed
 
 
-def test_a_question_stays_while_another_import_answers_it(ledger: Ledger, write: Write) -> None:
+def test_a_question_stays_while_another_import_answers_it(ledger, write):
     for project, order in (("p", (0, 1)), ("q", (1, 0))):
         ledger.projects.create(project)
         numbers = [take(ledger, write(WIDE), "score", project=project) for _ in range(2)]
@@ -434,17 +424,15 @@ DETAILS: Any = (
 @pytest.mark.parametrize(
     "script", [pytest.param(ALL_KINDS, marks=both), DETAILS], ids=["all kinds", "details"]
 )
-def test_an_undo_leaves_the_ledger_of_the_other_imports(
-    ledger: Ledger, write: Write, script: Any
-) -> None:
+def test_an_undo_leaves_the_ledger_of_the_other_imports(ledger, write, script):
     follow(ledger, write, script)
 
 
 @exhaustive
-def test_an_undo_leaves_the_ledger_of_any_other_imports(ledger: Ledger, write: Write) -> None:
+def test_an_undo_leaves_the_ledger_of_any_other_imports(ledger, write):
     @examples(5)
     @given(scripts)
-    def check(script: Any) -> None:
+    def check(script):
         follow(ledger, write, script)
 
     check()
@@ -482,9 +470,7 @@ def rows_of(annotators: str) -> st.SearchStrategy[Rows]:
         st.integers(0, 3),
     )
 )
-def test_other_keys_of_the_items_change_nothing(
-    sqlite_ledger: Ledger, write: Write, script: Script
-) -> None:
+def test_other_keys_of_the_items_change_nothing(sqlite_ledger, write, script):
     """Import the same into two projects, in one with the keys of the second tool renamed."""
     ledger, number = sqlite_ledger, next(_numbers)
     renamed, plain = f"renamed {number}", f"plain {number}"

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
 from sqlalchemy import select
 
 from tests.helpers import SEVERAL, fates, standing
-from tests.imports.tables import HEADER, Write, refuse, stands
+from tests.imports.tables import HEADER, refuse, stands
 from tests.questions import labels
 from tracker.imports.structured_cells import advice_for_structure, listed_texts
 from tracker.ledger import Ledger
@@ -18,7 +17,7 @@ from tracker.storage.schema import AnswerDetail
 from tracker.storage.seals.verify import verify_seals
 
 
-def test_values_stand_for_others(ledger: Ledger, write: Write) -> None:
+def test_values_stand_for_others(ledger, write):
     file = write("item,annotator,a,b\ni,A,5 stars,5 stars\nj,A,n/a,5")
     pairs = write("old,new,question\nn/a,,\n5 stars,five,\n5 stars,V,b", "values.csv")
     how: dict[str, Any] = {"questions": ["a=a", "b=b"]}
@@ -55,9 +54,7 @@ def test_values_stand_for_others(ledger: Ledger, write: Write) -> None:
         ("X|Y|z", ["X=z", "Y="], None, "z"),
     ],
 )
-def test_one_category_twice_in_a_cell_is_one_label(
-    ledger: Ledger, write: Write, cell: str, values: list[str], scale: str | None, label: str
-) -> None:
+def test_one_category_twice_in_a_cell_is_one_label(ledger, write, cell, values, scale, label):
     how: dict[str, Any] = {"separator": "|", "values": values}
     several = QuestionOptions(answers="several", scale=scale)
     file = write(f"{HEADER}i,A,{cell}\ni,B,{cell}\n")
@@ -66,7 +63,7 @@ def test_one_category_twice_in_a_cell_is_one_label(
     assert ledger.import_file(file, "p", **how).unchanged == 2
 
 
-def test_labels_of_one_cell_are_one_after_a_merge(ledger: Ledger, write: Write) -> None:
+def test_labels_of_one_cell_are_one_after_a_merge(ledger, write):
     file, new = write(f"{HEADER}i,A,X|x\ni,B,y\n"), write(f"{HEADER}j,A,X|x\n")
     ledger.import_file(file, "p", options=SEVERAL, separator="|")
     ledger.categories.merge("p", "X", "x")
@@ -81,7 +78,7 @@ def test_labels_of_one_cell_are_one_after_a_merge(ledger: Ledger, write: Write) 
     assert ledger.verify("p").passed
 
 
-def test_a_separator_is_for_several_categories(ledger: Ledger, write: Write) -> None:
+def test_a_separator_is_for_several_categories(ledger, write):
     file = write("item,annotator,label\ni,A,x;y ;x\nj,A,;\nk,A,[1];x")
     result = ledger.import_file(file, "p", options=SEVERAL, separator=";", skip_invalid=True)
     assert stands(ledger) == "i A x; i A y; j A -"
@@ -94,7 +91,7 @@ SPELLINGS = HEADER + "i,A,0\n i,B,00\n j,A,1\n j,B,1.0\n k,A,-0\n k,B,1e0"
 
 
 @pytest.mark.parametrize("scale", ["interval", "ordinal"])
-def test_a_number_is_one_category(ledger: Ledger, write: Write, scale: str) -> None:
+def test_a_number_is_one_category(ledger, write, scale):
     file = write(SPELLINGS)
     ledger.import_file(file, "p", options=QuestionOptions(scale=scale))
     assert stands(ledger) == "i A 0; i B 0; j A 1; j B 1; k A 0; k B 1"
@@ -124,7 +121,7 @@ def test_a_number_is_one_category(ledger: Ledger, write: Write, scale: str) -> N
                                     "[true]", '{"a": 1}', "[f('a')]", "[" * 3000 + "]" * 3000)),
     ],
 )  # fmt: skip
-def test_lists_of_texts(text: str, texts: list[str] | None) -> None:
+def test_lists_of_texts(text, texts):
     assert listed_texts(text) == texts
 
 
@@ -139,14 +136,14 @@ ADVICE = {
 }
 
 
-def test_a_refused_structure_comes_with_advice(sqlite_ledger: Ledger, write: Write) -> None:
+def test_a_refused_structure_comes_with_advice(sqlite_ledger, write):
     for cell, advice in ADVICE.items():
         file = write([HEADER.strip().split(","), ("i", "A", cell)])
         refuse(sqlite_ledger, file, "a list or an object", advice)
         assert "--answers" not in advice_for_structure(cell, "several")
 
 
-def test_lists_are_the_categories_that_the_question_allows(ledger: Ledger, write: Write) -> None:
+def test_lists_are_the_categories_that_the_question_allows(ledger, write):
     path = write(f'{HEADER}i,A,"[""x"", ""y""]"\ni,B,"[\'x\']"\nj,A,[]\nj,B,x\n')
     ledger.import_file(path, "p", options=SEVERAL)
     assert ledger.import_file(path, "p").unchanged == 5
@@ -183,9 +180,7 @@ def details(ledger: Ledger) -> list[tuple[Any, ...]]:
     return [tuple(label.get(name) for name in names) for label in shown]
 
 
-def test_confidence_and_comments_go_with_their_answers(
-    ledger: Ledger, write: Write, tmp_path: Path
-) -> None:
+def test_confidence_and_comments_go_with_their_answers(ledger, write, tmp_path):
     ledger.import_file(write(FIRST), "p")
     rows = "i ann x 0.9 sure; i bob y - -; j ann y 0.25 -; j bob y - because"
     assert stands(ledger, "p", COLUMNS) == rows
@@ -217,7 +212,7 @@ def test_confidence_and_comments_go_with_their_answers(
     assert faults(ledger) == ("details of answers of change 2: not what was recorded",)
 
 
-def test_confidence_is_of_an_answer(ledger: Ledger, write: Write) -> None:
+def test_confidence_is_of_an_answer(ledger, write):
     header = "item,annotator,label,confidence\n"
     ledger.import_file(write(f"{header}i,ann,x,\n"), "without")
     assert "confidence" not in ledger.export_frame("without")
