@@ -14,9 +14,6 @@ from tests.formats.reading import EXPORTS, csv_table, found_in, write_folder
 ROWS = "item annotator question category"
 
 
-# -- CrowdFlower ---------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(("name", "people"), [("full.csv", 3), ("full.json", 2)])
 def test_crowdflower_truths_are_reference_and_tainted_judgments_left_out(read, name, people):
     export = EXPORTS / "crowdflower" / name
@@ -45,8 +42,6 @@ def test_crowdflower_questions_vary_within_a_unit_or_have_truths(read, refuse):
     report = "_unit_id,_unit_state,_trusted_judgments,tone,tone:confidence\n1,f,3,a,1\n"
     refuse(report, "names no worker\ndownload the full report")
 
-
-# -- Mechanical Turk -----------------------------------------------------------------------
 
 FIXED = {
     "HITId": "h", "AssignmentId": "1", "WorkerId": "W", "AssignmentStatus": "Approved",
@@ -144,8 +139,6 @@ def test_a_form_of_mechanical_turk_as_json_is_decoded(read):
     assert found.rows("comment")[0] == ("why",)
 
 
-# -- SageMaker -----------------------------------------------------------------------------
-
 RESPONSES = EXPORTS / "hand-written" / "sagemaker.worker-response"
 
 
@@ -177,8 +170,6 @@ def test_the_folder_of_a_sagemaker_job_holds_other_files(tmp_path):
     others = {"annotations/consolidated-annotation/x.json": "[]", "output.manifest": "{}\n"}
     assert found_in(write_folder(tmp_path, others)).records == found_in(RESPONSES).records
 
-
-# -- Toloka --------------------------------------------------------------------------------
 
 HEADER = (
     "INPUT:text\tOUTPUT:tone\tOUTPUT:topics\tGOLDEN:tone\tHINT:text\tASSIGNMENT:task_id\t"

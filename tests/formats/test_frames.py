@@ -35,8 +35,6 @@ def parquet(tmp_path: Path, table: Any, **options: Any) -> Path:
     return tmp_path / "answers.parquet"
 
 
-# -- cells ---------------------------------------------------------------------------------
-
 GAP = [1, 2, None]
 
 
@@ -118,9 +116,6 @@ def test_moments_and_days_in_frames(sqlite_ledger):
         assert stands(sqlite_ledger, "item labeled_at", f"p{n}") == expected
 
 
-# -- rows ----------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("source", ["file", "frame", "table"])
 def test_a_gap_makes_no_fraction(ledger, tmp_path, source):
     frame = pd.DataFrame(
@@ -154,9 +149,6 @@ def test_the_same_rows_in_every_form_are_the_same_answers(ledger, write, tmp_pat
     result = ledger.import_frame(pd.DataFrame(columns), "q", skip_invalid=True)
     assert fates(result) == {"unchanged": 2, "rejected": 1}
     assert stands(ledger, "item annotator category", "q") == "1 7 1; 2 7 2"
-
-
-# -- lists in cells ------------------------------------------------------------------------
 
 
 def test_a_list_in_a_cell_is_several_categories(ledger):
@@ -245,9 +237,6 @@ def test_lists_within_lists_and_of_unequal_lengths(ledger):
     result = ledger.import_frame(pd.DataFrame(unequal), "q", skip_invalid=True)
     assert result.rejections[0].reason == "2 annotators, and 1 of 'category'"
     assert stands(ledger, "item annotator category", "q") == "j A y"
-
-
-# -- Parquet -------------------------------------------------------------------------------
 
 
 def test_wide_parquet_with_questions_and_objects(ledger, tmp_path):

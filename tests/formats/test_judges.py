@@ -17,8 +17,6 @@ FILES = EXPORTS / "hand-written"
 ROWS = "item annotator kind question category pass comment"
 
 
-# -- tables --------------------------------------------------------------------------------
-
 TABLE = (
     "prompt_id,judge,verdict,rationale,confidence,judge_version\n"
     "p1,strict,pass,It is.,0.9,2\np2,strict,fail,,0.8,3\np1,Ann,pass,,,\np2,gpt-4o,pass,,,\n"
@@ -71,9 +69,6 @@ def test_a_person_of_the_project_is_not_made_a_model(ledger, save):
     with pytest.raises(Refused, match="is a model here, and a human in 'p'"):
         ledger.import_file(table, "p")
     assert ledger.import_file(table, "p", columns=["kind="]).unchanged == 1
-
-
-# -- stores of judgments -------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -146,9 +141,6 @@ def test_langfuse_scores(read):
     scores = [score | {"traceId": f"t{n}", "comment": "x" * 1000} for n in range(1200)]
     found = read(json.dumps({"data": scores}), name="x.json")  # of more than is looked at
     assert (found.format, len(found.records)) == ("langfuse", 1200)
-
-
-# -- logs of evaluations -------------------------------------------------------------------
 
 
 def test_promptfoo_assertions_that_a_model_judges_are_its_answers(read, tmp_path):

@@ -44,9 +44,6 @@ def record(item: int, annotator: Any, day: int = 1, **fields: Any) -> dict[str, 
     return fixed | {"created_at": f"2026-02-{day:02}T10:00:00Z", "updated_at": ""} | fields
 
 
-# -- tasks ---------------------------------------------------------------------------------
-
-
 def test_an_annotation_answers_every_control_including_those_of_later_tasks(read):
     both = by(1, choice("y"), choice("a", "b", control="topic"))
     found = read((task(1, by(1), by(2, choice("x"))), task(2, both), task(3, by(1))))
@@ -141,8 +138,6 @@ def test_items_with_long_texts_come_few_at_a_time(save):
     assert sum(sizes) == 20
     assert max(sizes) < 10
 
-
-# -- controls ------------------------------------------------------------------------------
 
 CONTROLS = [
     (choice("x"), "x -", "one"),
@@ -262,9 +257,6 @@ def test_tasks_that_cannot_be_read_are_rejected_with_their_number(ledger, save, 
         assert f"x.json, task {number}: " in str(rejection), reason
         assert reason in str(rejection)
     assert result.inserted >= 1
-
-
-# -- rows ----------------------------------------------------------------------------------
 
 
 def test_columns_that_differ_within_a_task_are_controls(read):

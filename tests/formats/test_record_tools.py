@@ -19,8 +19,6 @@ ROWS = "item annotator question category"
 PER = {"label": "PER", "start": 0, "end": 4}
 
 
-# -- Argilla -------------------------------------------------------------------------------
-
 FLAT = HAND_WRITTEN / "argilla-flat.json"
 
 
@@ -106,8 +104,6 @@ def test_damaged_argilla_data_sets_are_refused(refuse, tmp_path):
     refuse(table, r"as CSV.*\n.*to_parquet")
 
 
-# -- Labelbox ------------------------------------------------------------------------------
-
 LABELBOX = HAND_WRITTEN / "labelbox.ndjson"
 
 
@@ -165,8 +161,6 @@ def test_labelbox_labels_without_answers_or_annotators_are_refused(refuse):
                r"(?s:.*)'label_details': True")  # fmt: skip
 
 
-# -- LeWiDi --------------------------------------------------------------------------------
-
 LEWIDI: dict[str, Any] = {
     "7": {"text": "one", "annotators": "Ann1,Ann2", "annotations": {"Ann1": "2", "Ann2": "0"},
           "number of annotations": 2, "soft_label": {"0": 0.5, "2": 0.5}, "split": "train"},
@@ -187,8 +181,6 @@ def test_each_lewidi_annotation_is_an_answer(ledger, save, refuse):
         sign = "item 1: there are {} annotators and {} annotations".format(*numbers)
         refuse(item, sign, name="a.json")
 
-
-# -- Potato --------------------------------------------------------------------------------
 
 DIARY = EXPORTS / "potato" / "diary.annotation_output"
 
@@ -233,9 +225,6 @@ def test_each_potato_schema_is_a_question_of_its_kind(read, refuse):
     table = read(f'{header}\nd1,ada,glad,sad,sad,"{cell}"\n')
     assert table.format == "potato"
     assert table.table("question category end") == "mood sad -; n PER 4"
-
-
-# -- Prodigy -------------------------------------------------------------------------------
 
 
 def task(number: int, who: Any = "ada", answer: str = "accept", **fields: Any) -> dict[str, Any]:

@@ -23,8 +23,6 @@ Write = Callable[..., Path]
 ROWS = "item annotator category"
 
 
-# -- folders and zip files -----------------------------------------------------------------
-
 TWO = "item,annotator,category\ni{0},A,x\ni{0},B,y\n"
 
 
@@ -160,8 +158,6 @@ def test_files_other_than_tables_are_named(refuse, content, kind):
     refuse(content, rf"answers\.csv {kind}", name="answers.csv")
 
 
-# -- files that name no annotator ----------------------------------------------------------
-
 TABLE = "item,label\ni,x\nj,y\n"
 TASK = {"_input_hash": 1, "_task_hash": 2, "answer": "accept", "accept": ["x"], "text": "Soup",
         "_session_id": "soups-2026-02-01_10-00-00"}  # fmt: skip
@@ -258,8 +254,6 @@ def test_the_annotator_is_named_in_one_way_only(ledger, save):
         with pytest.raises(InvalidOption, match="--annotator"):
             ledger.import_file(named, "p", **{"annotator": "bo", **other})
 
-
-# -- encodings -----------------------------------------------------------------------------
 
 HEADER = "item;annotator;category\n"
 ASCII = HEADER + "".join(f"{n:0400};Ann;x\n" for n in range(2700))  # more than a block

@@ -25,9 +25,6 @@ def lines(*values: Any) -> str:
     return "".join(f"{json.dumps(value)}\n" for value in values)
 
 
-# -- brat ----------------------------------------------------------------------------------
-
-
 def test_brat_in_a_zip_file_with_a_folder_around_the_annotators(read):
     found = read({
         "work/ada/a/x.ann": "T1\tPER 0 4\tMara\r\n",
@@ -67,8 +64,6 @@ def test_brat_folders_that_share_no_document_are_annotators(ledger, read,
     assert ledger.import_file(empty, "p").rows == 2
     assert ledger.export_frame("p")["category"].isna().tolist() == [True, True]
 
-
-# -- CoNLL ---------------------------------------------------------------------------------
 
 SPANS = st.lists(st.tuples(st.integers(0, 3), st.integers(1, 3), st.sampled_from(["A", "B"])))
 
@@ -151,8 +146,6 @@ def test_conll_spans_are_counted_in_tokens(ledger, save):
         ledger.import_file(save({"ada/1.ann": "T1\tPER 0 3\tAda\n"}), "p")
 
 
-# -- CVAT ----------------------------------------------------------------------------------
-
 IMAGE_ROWS = "item annotator question category"
 
 
@@ -215,8 +208,6 @@ def test_a_folder_of_zip_files_of_cvat_jobs(ledger, tmp_path):
     assert ledger.import_file(tmp_path / "jobs", "p").rows == 2
     assert ledger.import_file(tmp_path / "jobs", "p").unchanged == 2
 
-
-# -- doccano -------------------------------------------------------------------------------
 
 SHARED = "who answered: the members of the project share labels"
 TOPIC_ROWS = "item annotator question category"
@@ -301,8 +292,6 @@ def test_tables_with_an_annotator_are_not_read_as_doccano(read):
     truths = read([{"id": 1, "text": "t", "label": ["x"]}], "item=id", "gold=label")
     assert truths.format != "doccano"
 
-
-# -- INCEpTION -----------------------------------------------------------------------------
 
 HEAD = "#FORMAT=WebAnno TSV 3.3\n"
 TONE = "#T_SP=c.Tone|mood"
@@ -427,8 +416,6 @@ def test_inception_documents_that_are_not_finished_are_left_out(ledger, read, sa
         "ada": "glad", "bo": "", "cy": "glad", "di": "glad", "gold": "glad",
     }  # fmt: skip
 
-
-# -- what all of them refuse ---------------------------------------------------------------
 
 IMAGE = '<image name="a"><box/></image>'
 REFUSED = {

@@ -190,9 +190,6 @@ def test_a_damaged_workbook_is_refused(sqlite_ledger, tmp_path, member):
     assert stored(sqlite_ledger) == {}
 
 
-# -- JSON ----------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("lines", [True, False])
 def test_json_of_objects(ledger, write, lines):
     objects = [

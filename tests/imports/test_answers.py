@@ -95,8 +95,6 @@ def test_repeated_rows_are_passes_or_revisions_on_request(ledger, write):
     refuse(ledger, timed, "two different answers", repeat="revision")
 
 
-# -- rows that a column tells apart --------------------------------------------------------
-
 SYSTEMS = "doc,system,worker,label\nd1,a,w,x\nd1,b,w,x\nd1,a,v,x\nd1,b,v,y\nd2,a,w,y"
 
 
@@ -187,8 +185,6 @@ def test_rows_of_every_kind_of_source_are_told_apart(sqlite_ledger, tmp_path):
         sqlite_ledger.import_frame(frame, "p")
 
 
-# -- spans ---------------------------------------------------------------------------------
-
 SPAN_HEADER = "doc,coder,tag,start,end,n_tokens\n"
 SPAN_FILE = (
     f"{SPAN_HEADER}d,A,PER,0,2,10\nd,A,PER,4,5,10\nd,A,LOC,4,5,10\nd,A,LOC,4,5,10\nd,B,,,,10\n"
@@ -257,9 +253,6 @@ def test_spans_and_other_answers_do_not_mix(ledger, write):
     refuse(ledger, half, "a start or an end of spans but not both", options=SPANS)
 
 
-# -- truths --------------------------------------------------------------------------------
-
-
 def test_a_gold_column_is_a_reference_annotator(ledger, write):
     file = write("item,annotator,category,truth\n i,A,x,x\n i,B,y,x\n j,A,y,\n k,A,x,y")
     result = ledger.import_file(file, "p")
@@ -293,9 +286,6 @@ def test_truths_that_contradict_each_other_or_a_person(ledger, write):
     assert ledger.agreement("p").gold is None
     signs = "annotator of kind human", "tracker annotator kind gold reference -p p"
     refuse(ledger, write("item,gold\n i,x"), *signs)
-
-
-# -- categories ----------------------------------------------------------------------------
 
 
 def test_the_ways_to_write_a_number():

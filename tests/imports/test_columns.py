@@ -119,9 +119,6 @@ def test_other_columns_are_mapped(ledger, write):
     assert stands(ledger, "q") == "i1 ann left"
 
 
-# -- a column for each annotator -----------------------------------------------------------
-
-
 def test_wide_files_have_a_column_for_each_annotator(ledger, write):
     file = write("item,A,B,C 1\n i,x,y,\n j,,x, z \n k,,,")
     assert fates(ledger.import_file(file, "p", wide=True)) == {"inserted": 4}
@@ -176,8 +173,6 @@ def test_rows_that_are_the_items(sqlite_ledger, write):
     sqlite_ledger.import_file(write(table.replace("\n\n", "\n,\n")), "p", columns=item, wide=True)
     assert len(standing(sqlite_ledger)) == 4
 
-
-# -- titles, totals and headers ------------------------------------------------------------
 
 TITLED = f"Report of week 3,,\n,,\n{HEADER}i1,ada,pos\ni1,bo,neg\n,,\ni2,ada,neg\nTotal,,3\n"
 GERMAN = """Auswertung Woche 12
@@ -241,9 +236,6 @@ def test_an_answer_about_a_total_is_an_answer(sqlite_ledger, write):
     assert {row[0] for row in standing(sqlite_ledger, "q")} == {"mean", "run", "sum"}
 
 
-# -- several columns of one role, several columns of one answer ----------------------------
-
-
 def test_columns_of_one_role_are_joined(ledger, write):
     path = write("doc,system,worker,label\nd1,a,w,x\nd1,b,w,y\nd2,,w,x\n")
     ledger.import_file(path, "p", columns=["item=doc+system"])
@@ -286,9 +278,6 @@ def test_patterns_of_columns(sqlite_ledger, write):
     assert {row["question"]: row["answers"] for row in result.questions} == {"tone": 4, "length": 3}
     path = write("item,annotator,c.rude,c.kind\n1,A,often,0\n")
     refuse(sqlite_ledger, path, "neither yes nor no", pattern="c.{category}")
-
-
-# -- what else a row may say ---------------------------------------------------------------
 
 
 def test_attributes_and_texts_are_kept_on_request(ledger, write):
@@ -364,9 +353,6 @@ def test_packed_files_and_progress_in_bytes(sqlite_ledger, write):
     assert [done for done, _ in steps] == sorted(done for done, _ in steps)
     assert {total for _, total in steps} == {2 * file.stat().st_size}
     assert steps[-1][0] == 2 * file.stat().st_size
-
-
-# -- a column named question ---------------------------------------------------------------
 
 
 def test_a_column_named_question_in_a_project_of_one_question(ledger, write):

@@ -126,8 +126,6 @@ def test_the_whole_column_decides(sqlite_ledger, tmp_path, last):
     }  # fmt: skip
 
 
-# -- what always holds ---------------------------------------------------------------------
-
 DAYS = st.dates(date(1970, 1, 1), date(2068, 12, 31))
 FORMS = {
     "dmy": ["%d.%m.%Y", "%d/%m/%Y", "%d-%m-%y", "%d/%m/%y %I:%M %p"],

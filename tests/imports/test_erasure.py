@@ -92,9 +92,6 @@ def test_texts_that_may_hold_the_name_are_listed(ledger, write):
         assert rows_of[place] == 1
 
 
-# -- messages for other programs, and records of imports -----------------------------------
-
-
 def keep_for_programs(ledger: Ledger, *names: str) -> None:
     """Keep an answer and a message for other programs with each of some names."""
     ledger.webhooks.add("https://example.org/hook", ["gate_failed"])
@@ -139,9 +136,6 @@ def test_columns_named_after_an_annotator_are_blanked(ledger, write):
     }  # fmt: skip
     keys, bodies = kept_for_programs(ledger)
     assert (keys, len(bodies)) == (["a"], 1)
-
-
-# -- the database's files ------------------------------------------------------------------
 
 
 def files_of(ledger: Ledger) -> list[Path]:

@@ -32,9 +32,6 @@ from tracker.storage.schema import Change
 COLUMNS = {"item": "item", "annotator": "annotator", "category": "category"}
 
 
-# -- items without answers -----------------------------------------------------------------
-
-
 def listed(ledger: Ledger) -> dict[str, int]:
     with ledger.reading("p") as (connection, project):
         return {item.name: item.annotators for item in list_items(connection, project)}
@@ -92,9 +89,6 @@ def test_bad_lists_of_items_are_refused(ledger, write):
     assert fates(done) == {"inserted": 1, "rejected": 1}
 
 
-# -- the record of an import ---------------------------------------------------------------
-
-
 def test_an_import_records_how_its_file_was_read(ledger, write):
     rows = "doc;annotator;category;when;note\n1;a;x;01.02.2026;n\n2;a;x;13.02.2026;n\n3;;x;;\n"
     file = write(rows.replace("n\n", "\xfc\n").encode("cp1252"))
@@ -133,9 +127,6 @@ def test_files_read_alike_are_recorded_once(sqlite_ledger, tmp_path):
     assert (read["encoding"], read["columns"]) == (None, COLUMNS)
 
 
-# -- checks of staged rows -----------------------------------------------------------------
-
-
 def test_a_number_that_refers_to_nothing_is_a_fault_of_the_program(ledger, write):
     """SQLite does not look up the references of staged rows."""
     ledger.import_file(write("item,annotator,label\ni,A,x\ni,B,y\nj,C,x\n"), "p")
@@ -149,8 +140,6 @@ def test_a_number_that_refers_to_nothing_is_a_fault_of_the_program(ledger, write
             with pytest.raises(RuntimeError, match="there are but"):
                 validate_staged_references(connection, {column: extremes}, question.key)
 
-
-# -- rows that are too many for memory -----------------------------------------------------
 
 DEFAULTS = {"question_id": 1, "pass": 1, "source": 1, "given_as": 0}
 NUMBERS = ("question_id", "item_id", "annotator_id", "category_id", "line")

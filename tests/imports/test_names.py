@@ -67,8 +67,6 @@ def test_rejected_rows_leave_no_names(ledger, write, rows):
     assert set(ledger.categories.list("p").labels) == {"x", "y", "1.5"}
 
 
-# -- names that resemble others ------------------------------------------------------------
-
 CASE = "the same name but for case, accents, punctuation or the order of words"
 
 

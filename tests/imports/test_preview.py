@@ -74,9 +74,6 @@ def test_the_first_ten_good_rows_are_shown(sqlite_ledger, tmp_path, pairs):
     assert [(row["item"], row["annotator"]) for row in shown] == pairs[:10]
 
 
-# -- the rows of files as they stand there -------------------------------------------------
-
-
 def grid(path: Path, **how: Any) -> Any:
     """The only table of a file."""
     (table,) = Ledger.grids([(path, path.name)], **how)

@@ -34,9 +34,6 @@ def answers(ledger: Ledger, question: str, project: str = "p") -> str:
     return table_text(labels(ledger, question, project))
 
 
-# -- a column for each ---------------------------------------------------------------------
-
-
 def test_a_column_for_each_question(ledger, write):
     how: dict[str, Any] = {"questions": ASKED, "separator": "|"}
     result = ledger.import_file(write(WIDE), "p", **how)
@@ -140,9 +137,6 @@ def test_options_hold_for_questions_without_others(ledger, write):
     assert ledger.questions.show("q", "b").question.scale == "nominal"
 
 
-# -- rows that name their question ---------------------------------------------------------
-
-
 def test_rows_that_name_their_question(ledger, write):
     long = "item,annotator,asked,label\ni,A,tone,x\ni,A,topic,y\ni,B,tone,x\nj,B,topic,"
     result = ledger.import_file(write(long), "p", columns=["question=asked"])
@@ -199,8 +193,6 @@ def test_spans_and_another_question(ledger, write):
     refuse(ledger, wrong, "'tone' is a question of one", **how)
 
 
-# -- questions of files under other names --------------------------------------------------
-
 SPANS = EXPORTS / "label-studio" / "notices-spans.json"
 TOPICS = EXPORTS / "label-studio" / "parcels-topics.json"
 
@@ -237,8 +229,6 @@ def test_questions_of_another_kind_or_name_than_those_of_the_file(ledger):
     (question,) = ledger.questions.list("p")
     assert (question.answers, question.scale) == ("spans", "ordinal")
 
-
-# -- as many imports of one question each --------------------------------------------------
 
 _numbers = count()
 _rows = st.lists(

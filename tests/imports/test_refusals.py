@@ -174,9 +174,6 @@ def test_missing_files_and_empty_folders(ledger, write, tmp_path):
     refuse(ledger, good, "there is no such file", values_file="nowhere.csv")
 
 
-# -- what is too long or too much ----------------------------------------------------------
-
-
 def test_cells_of_a_megabyte_and_nul_in_each_column(ledger, write):
     header, row = ("item", "annotator", "category", "text"), ["i", "A", "x", "x" * 1_000_000]
     for column, name in enumerate(header[:3]):
@@ -242,8 +239,6 @@ def test_very_many_categories(sqlite_ledger, write, monkeypatch):
     assert stored(sqlite_ledger)["labels"] == 999
 
 
-# -- names that are hard on programs -------------------------------------------------------
-
 HARD = [
     "O'Brien", 'the "quoted"', "😀👩‍🔬", "שלום", "\u202ereversed\u202c", "=1+1", "-2+3", "--",
     "@sum", "'; DROP TABLE labels; --", "%s %(x)s {0} :name ?", "a\\b\\N\\.", "\\N",
@@ -270,8 +265,6 @@ def test_control_characters_in_a_message_cannot_act_on_a_terminal(sqlite_ledger,
     message = refuse(sqlite_ledger, file, r"\x1b]0;evil\x07", columns=["category=none"])
     assert not [mark for mark in message if mark < " " and mark != "\n"]
 
-
-# -- rejected rows -------------------------------------------------------------------------
 
 MIXED = """item,annotator,category,labeled_at,seconds
     i,A,x,2024-01-01,1
@@ -336,8 +329,6 @@ def test_a_rejection_names_the_column_that_is_wrong(sqlite_ledger, write):
     assert [rejection.to_dict()["column"] for rejection in done.rejections] == ["tone"]
 
 
-# -- cells with more than one value --------------------------------------------------------
-
 OBJECTS = ['{"choices":["Speed","Price"]}', '[{"rating":5}]', "{}", '[{"a":5}]', "['a' 'b']"]
 LISTS = ['["a","b"]', "['a', 'b']", "[]"]
 
@@ -362,9 +353,6 @@ def test_a_list_or_an_object_is_not_a_category_unless_declared(
     rows = [(n, "A", cell) for n, cell in enumerate(texts)]
     sqlite_ledger.import_file(write([HEADER.strip().split(","), *rows]), "texts")
     assert [cell for _, _, cell in standing(sqlite_ledger, "texts")] == texts
-
-
-# -- the order of an ordinal scale, and scales of numbers ----------------------------------
 
 
 def test_an_ordinal_scale_needs_an_order(ledger, write):

@@ -79,8 +79,6 @@ def test_spans_truths_and_names_come_back(ledger, write):
     assert ledger.agreement("q").counts.annotators == 2
 
 
-# -- items and annotators ------------------------------------------------------------------
-
 LANGUAGES = "item,annotator,category,language\n"
 
 
@@ -145,8 +143,6 @@ def test_imports_and_their_undo_take_as_many_statements_for_any_number_of_rows(l
         sent.append(counted.number)
     assert sent[0] == sent[1]
 
-
-# -- questions -----------------------------------------------------------------------------
 
 ASKED = {
     "tone": "tone=tone",
@@ -292,8 +288,6 @@ def test_a_question_stays_while_another_import_answers_it(ledger, write):
     refuse(ledger, write("item,annotator,Answer.mood,Answer.tone\ni,A,x,x"), "no question 'mood'")
 
 
-# -- everything that imports say, in any order ---------------------------------------------
-
 ANSWERS, ITEMS, PEOPLE = "answers", "items", "people"
 COLUMNS = {
     ANSWERS: ("item", "annotator", "kind", "confidence", "comment", "text", "language"),
@@ -437,8 +431,6 @@ def test_an_undo_leaves_the_ledger_of_any_other_imports(ledger, write):
 
     check()
 
-
-# -- two tools' files about the same items, under keys of each -----------------------------
 
 Rows = Sequence[tuple[int, str, str, int | None]]
 PAIRS = {1: "b1", 2: "b2", 3: "b3"}

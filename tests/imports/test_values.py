@@ -85,8 +85,6 @@ def test_a_separator_is_for_several_categories(ledger, write):
     assert (result.rows, result.inserted, result.rejected) == (4, 3, 1)
 
 
-# -- numbers -------------------------------------------------------------------------------
-
 SPELLINGS = HEADER + "i,A,0\n i,B,00\n j,A,1\n j,B,1.0\n k,A,-0\n k,B,1e0"
 
 
@@ -106,9 +104,6 @@ def test_a_number_is_one_category(ledger, write, scale):
     refuse(ledger, other, "'2.0' is none of the project's categories", project="declared")
     ledger.import_file(file, "names")  # which are exact on a nominal scale
     assert len({category for *_, category in standing(ledger, "names")}) == 6
-
-
-# -- lists ---------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -156,8 +151,6 @@ def test_lists_are_the_categories_that_the_question_allows(ledger, write):
     ledger.import_file(write(f"{HEADER}i,A,[1]\n"), "declared", options=options)
     assert stands(ledger, "declared") == "i A [1]"
 
-
-# -- confidence and comments ---------------------------------------------------------------
 
 FIRST = """
     item,annotator,label,confidence,rationale
