@@ -52,8 +52,7 @@ def test_brat_annotations_other_than_spans_are_counted(read):
     }  # fmt: skip
 
 
-def test_brat_folders_that_share_no_document_are_annotators(ledger, read,
-                                                            tmp_path):  # fmt: skip
+def test_brat_folders_that_share_no_document_are_annotators(ledger, read, tmp_path):
     apart = read({"ada/part1/x.ann": "", "ada/part2/y.ann": ""})
     assert apart.table("item annotator") == "x part1; y part2"
     (note,) = apart.notes

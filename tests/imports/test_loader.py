@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import openpyxl
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from sqlalchemy import func, select
 
@@ -166,6 +166,7 @@ ROW = st.tuples(st.integers(1, 2), st.integers(1, 9), st.integers(1, 3), st.inte
 
 
 @examples(100)
+@example([[(1, 1, 1, 1)] * 3, [(1, 2, 1, 1)]], 2)  # of which some are in a file
 @given(st.lists(st.lists(ROW, max_size=9), max_size=6), st.integers(1, 12))
 def test_rows_in_files_come_in_the_order_of_rows_in_memory(parts, most):
     with pytest.MonkeyPatch.context() as patch:

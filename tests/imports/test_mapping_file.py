@@ -75,7 +75,7 @@ def test_the_next_import_is_like_the_one_before(ledger, tmp_path):
         ("date-format = 2026-01-01", "line 1: date-format is not a text"),
         ("a = {b = 1}", "line 1: there is no option 'a'"),
     ],
-)  # fmt: skip
+)
 def test_a_bad_mapping_is_refused_with_the_line(sqlite_ledger, tmp_path, text, sign):
     path = tmp_path / "m.toml"
     path.write_text(text)

@@ -109,9 +109,9 @@ BAD_OPTIONS: list[tuple[str, dict[str, Any], str]] = [
 ]  # fmt: skip
 
 
-def test_options_that_cannot_be_used(sqlite_ledger, write):
-    for content, how, sign in BAD_OPTIONS:
-        refuse_option(sqlite_ledger, write(content), sign, **how)
+@pytest.mark.parametrize(("content", "how", "sign"), BAD_OPTIONS)
+def test_options_that_cannot_be_used(sqlite_ledger, write, content, how, sign):
+    refuse_option(sqlite_ledger, write(content), sign, **how)
 
 
 UNREADABLE = [
