@@ -6,7 +6,7 @@ import csv
 import io
 import json
 import zipfile
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -44,11 +44,6 @@ def table_text(rows: Iterable[Iterable[object]]) -> str:
     """Write rows in one line; a dash stands for an empty cell."""
     empty = {None, ""}
     return "; ".join(" ".join("-" if cell in empty else str(cell) for cell in row) for row in rows)
-
-
-Save = Callable[..., Path]
-Read = Callable[..., Found]
-Refuse = Callable[..., str]
 
 
 def found_in(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from pathlib import Path
@@ -22,8 +21,6 @@ from tracker.core.errors import Refused
 from tracker.formats.parquet import whole_numbers
 from tracker.formats.tables import column_of_arrow, column_of_series, column_of_values
 from tracker.ledger import Ledger
-
-Write = Callable[..., Path]
 
 
 def stands(ledger: Ledger, columns: str, project: str = "p") -> str:

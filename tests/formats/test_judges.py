@@ -16,7 +16,6 @@ from tracker.ledger import Ledger
 FILES = EXPORTS / "hand-written"
 ROWS = "item annotator kind question category pass comment"
 
-
 TABLE = (
     "prompt_id,judge,verdict,rationale,confidence,judge_version\n"
     "p1,strict,pass,It is.,0.9,2\np2,strict,fail,,0.8,3\np1,Ann,pass,,,\np2,gpt-4o,pass,,,\n"

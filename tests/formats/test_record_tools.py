@@ -18,7 +18,6 @@ HAND_WRITTEN = EXPORTS / "hand-written"
 ROWS = "item annotator question category"
 PER = {"label": "PER", "start": 0, "end": 4}
 
-
 FLAT = HAND_WRITTEN / "argilla-flat.json"
 
 

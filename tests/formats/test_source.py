@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import zipfile
-from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -19,9 +18,7 @@ from tracker.formats import source as archive
 from tracker.formats.source import zip_archive
 from tracker.projects.questions import QuestionOptions
 
-Write = Callable[..., Path]
 ROWS = "item annotator category"
-
 
 TWO = "item,annotator,category\ni{0},A,x\ni{0},B,y\n"
 

@@ -18,7 +18,6 @@ from tests.helpers import fates, standing, stored
 from tracker.core.errors import Refused
 from tracker.ledger import Ledger
 
-Write = Callable[..., Path]
 HEADER = ["item", "annotator", "category", "labeled_at", "seconds"]
 SHEET = "xl/worksheets/sheet1.xml"
 

@@ -13,8 +13,6 @@ from tracker.ledger import Ledger
 from tracker.projects.names import is_numeric_category_name
 from tracker.projects.questions import QuestionOptions
 
-# -- of several answers of one annotator to one item ---------------------------------------
-
 
 def test_rows_of_one_answer(ledger, write):
     file = write(HEADER + "i,A,x\n i,A,x\n i, A ,x ")

@@ -18,8 +18,6 @@ from tracker.formats.judge_columns import Judge
 from tracker.imports.preview import columns_sentence
 from tracker.projects.items import find_item
 
-# -- roles ---------------------------------------------------------------------------------
-
 
 @pytest.mark.parametrize(
     "header",
@@ -249,10 +247,11 @@ def test_columns_of_one_role_are_joined(ledger, write):
 
 
 JOINED = {
-    "{annotator}_{question}.{category}": "item,A1_tone.rude,A1_tone.kind,A2_tone.rude,A2_tone.kind\n1,1,0,0,1\n2,x,x,,yes\n3,0,0,,\n",
+    "{annotator}_{question}.{category}":
+    "item,A1_tone.rude,A1_tone.kind,A2_tone.rude,A2_tone.kind\n1,1,0,0,1\n2,x,x,,yes\n3,0,0,,\n",
     "{question}/{category}": "item,annotator,tone/rude,tone/kind\n1,A1,1,0\n1,A2,0,1\n2,A1,x,x\n"
     "2,A2,,yes\n3,A1,0,0\n3,A2,,\n",
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(("pattern", "table"), JOINED.items(), ids=JOINED)
