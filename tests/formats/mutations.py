@@ -19,10 +19,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from benchmarks.fuzz import mutate
+from tests.formats.reading import EXPORTS
 from tracker.core.errors import NotFound, Refused
 from tracker.ledger import Ledger
 
-EXPORTS = Path(__file__).parents[1] / "data" / "exports"
 FILES = sorted(
     path for path in EXPORTS.glob("*/*") if not path.name.endswith((".expected.csv", ".md"))
 )
@@ -59,23 +59,17 @@ def fate_of_export(export: Path, seed: int, folder: Path, ledger: Ledger) -> str
         wide = export.stem == "wide"
         ledger.import_file(target, name, skip_invalid=seed % 4 == 0, wide=wide)
     except Refused as error:
-        said = str(error)
-        assert export.name in said, f"{name}: the file is not named: {said[:500]}"
-        assert said.count("\n") <= 1, f"{name}: more than one line: {said[:500]}"
-        assert len(said) < 3000, f"{name}: a very long line: {said[:500]}"
-        assert not _is_there(ledger, name), f"{name}: something was stored"
+        message = str(error)
+        assert export.name in message, f"{name}: the file is not named: {message[:500]}"
+        assert message.count("\n") <= 1, f"{name}: more than one line: {message[:500]}"
+        assert len(message) < 3000, f"{name}: a very long line: {message[:500]}"
+        with suppress(NotFound):
+            ledger.projects.find(name)
+            raise AssertionError(f"{name}: something was stored") from None
         return "refused"
     except Exception as error:
         raise AssertionError(f"{name}: {error!r}") from error
     return "imported"
-
-
-def _is_there(ledger: Ledger, name: str) -> bool:
-    try:
-        ledger.projects.find(name)
-    except NotFound:
-        return False
-    return True
 
 
 def mutated_export(export: Path, chance: random.Random, folder: Path) -> Path:
@@ -85,8 +79,14 @@ def mutated_export(export: Path, chance: random.Random, folder: Path) -> Path:
         shutil.rmtree(target)
     if export.is_dir():
         shutil.copytree(export, target)
-        files = sorted(path for path in target.rglob("*") if path.is_file())
-        _fault_in_files(files, chance)
+        path = chance.choice(sorted(path for path in target.rglob("*") if path.is_file()))
+        kind = chance.randrange(8)
+        if kind == 0:
+            path.unlink()
+        elif kind == 1:
+            path.rename(path.with_name(chance.choice(("x", "x.json", "x.csv", path.name + ".zip"))))
+        else:
+            path.write_bytes(mutated_bytes(path.read_bytes(), chance))
     elif export.suffix in {".zip", ".xlsx"} and chance.random() < 0.8:
         target.write_bytes(_other_zip(export, chance))
     elif export.suffix == ".parquet" and chance.random() < 0.8:
@@ -96,22 +96,10 @@ def mutated_export(export: Path, chance: random.Random, folder: Path) -> Path:
     return target
 
 
-def _fault_in_files(files: list[Path], chance: random.Random) -> None:
-    path = chance.choice(files)
-    kind = chance.randrange(8)
-    if kind == 0:
-        path.unlink()
-    elif kind == 1:
-        path.rename(path.with_name(chance.choice(("x", "x.json", "x.csv", path.name + ".zip"))))
-    else:
-        path.write_bytes(mutated_bytes(path.read_bytes(), chance))
-
-
 def _other_zip(export: Path, chance: random.Random) -> bytes:
     with zipfile.ZipFile(export) as packed:
         files = {name: packed.read(name) for name in packed.namelist()}
-    name = chance.choice(sorted(files))
-    kind = chance.randrange(8)
+    name, kind = chance.choice(sorted(files)), chance.randrange(8)
     content = files.pop(name)
     if kind == 1:
         files[chance.choice(("x", "x.json", "../x", "/x", "x/" + name))] = content
@@ -119,20 +107,26 @@ def _other_zip(export: Path, chance: random.Random) -> bytes:
         files[name] = mutated_bytes(content, chance)
     made = io.BytesIO()
     with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as packed:
-        for one, data in files.items():
-            packed.writestr(one, data)
+        for name, content in files.items():
+            packed.writestr(name, content)
     return made.getvalue()
 
 
 def mutated_bytes(data: bytes, chance: random.Random) -> bytes:
     """Return the data with a fault: in its bytes, its encoding, its values or its cells."""
-    encoding = _encoding(data)
-    text = data.decode(encoding, "replace")
+    encoding = "utf-8"
+    try:
+        text = data.decode()
+    except UnicodeDecodeError:
+        encoding = "cp1252"
+        text = data.decode(encoding, "replace")
     ways: list[Callable[[], bytes]] = [
         lambda: data[: chance.randrange(len(data) + 1)],
         lambda: mutate(data, chance),
     ]
-    ways += [lambda: _encoded(text, chance)] if chance.random() < 0.3 else []
+    if chance.random() < 0.3:
+        codes = ("utf-16", "utf-16-le", "utf-32", "latin-1", "cp500", "utf-8-sig")
+        ways.append(lambda: text.encode(chance.choice(codes), "replace"))
     if _is_json(text):
         ways += [lambda: _other_json(text, chance)] * 6
     elif text.startswith("<?xml"):
@@ -142,53 +136,14 @@ def mutated_bytes(data: bytes, chance: random.Random) -> bytes:
     return chance.choice(ways)()
 
 
-def _encoding(data: bytes) -> str:
-    try:
-        data.decode()
-    except UnicodeDecodeError:
-        return "cp1252"
-    return "utf-8"
-
-
 def _is_json(text: str) -> bool:
     """Return whether the text, or its first line, is a list or an object."""
     first = text.lstrip().partition("\n")[0]
-    for one in (text, first) if first[:1] in {"[", "{"} else ():
+    for part in (text, first) if first[:1] in {"[", "{"} else ():
         with suppress(ValueError):
-            json.loads(one)
+            json.loads(part)
             return True
     return False
-
-
-def _encoded(text: str, chance: random.Random) -> bytes:
-    encoding = chance.choice(("utf-16", "utf-16-le", "utf-32", "latin-1", "cp500", "utf-8-sig"))
-    return text.encode(encoding, "replace")
-
-
-def _other_json(text: str, chance: random.Random) -> bytes:
-    """Return a list, an object or lines of them with one to three values that are others."""
-    try:
-        value, lines = json.loads(text), False
-    except ValueError:
-        value, lines = [json.loads(line) for line in text.splitlines() if line.strip()], True
-    whole = {"": value}
-    for _ in range(chance.randint(1, 3)):
-        places = list(_places(whole)) or [(whole, "")]
-        whole.setdefault("", [])
-        holder, key = chance.choice(places)
-        kind = chance.randrange(6)
-        if kind == 0:
-            del holder[key]
-        elif kind == 1:
-            holder[key] = deepcopy(chance.choice([one[name] for one, name in places]))
-        elif kind == 2 and isinstance(holder, list):
-            holder.insert(key, deepcopy(holder[key]))
-        else:
-            holder[key] = deepcopy(chance.choice(ODD_VALUES))
-    made = whole.get("", [])
-    if lines and isinstance(made, list):
-        return "\n".join(map(json.dumps, made)).encode()
-    return json.dumps(made, ensure_ascii=chance.random() < 0.8).encode("utf-8", "replace")
 
 
 def _places(value: Any) -> Iterator[tuple[Any, Any]]:
@@ -199,54 +154,62 @@ def _places(value: Any) -> Iterator[tuple[Any, Any]]:
             yield from _places(value[key])
 
 
-def _other_xml(text: str, chance: random.Random) -> bytes:
-    """Return XML with one to three elements' ends, attributes or texts that are others, or gone."""
-    parts = re.split(r"(<[^>]*>)", text)
+def _change(holder: Any, chance: random.Random, odd: tuple[Any, ...]) -> Any:
+    """Return a value with one to three places gone, copied, doubled or with an odd value."""
     for _ in range(chance.randint(1, 3)):
-        n, kind = chance.randrange(len(parts)), chance.randrange(6)
+        places = list(_places(holder))
+        if not places:
+            break
+        part, key = chance.choice(places)
+        kind = chance.randrange(6)
         if kind == 0:
-            parts[n] = ""
+            del part[key]
         elif kind == 1:
-            parts[n] *= 2
-        elif kind == 2:
-            parts[n] = chance.choice(parts)
-        elif kind == 3:
-            parts[n] = chance.choice(ODD_CELLS)
+            other, name = chance.choice(places)
+            part[key] = deepcopy(other[name])
+        elif kind == 2 and isinstance(part, list):
+            part.insert(key, deepcopy(part[key]))
         else:
-            odd = chance.choice(ODD_CELLS).translate({ord(mark): None for mark in '<&"'})
-            parts[n] = re.sub('"[^"]*"', lambda _, odd=odd: f'"{odd}"', parts[n])  # type: ignore[misc]
-    return "".join(parts).encode("utf-8", "replace")
+            part[key] = deepcopy(chance.choice(odd))
+    return holder
+
+
+def _other_json(text: str, chance: random.Random) -> bytes:
+    try:
+        value, lines = json.loads(text), False
+    except ValueError:
+        value, lines = [json.loads(line) for line in text.splitlines() if line.strip()], True
+    made = _change({"": value}, chance, ODD_VALUES).get("", [])
+    if lines and isinstance(made, list):
+        return "\n".join(map(json.dumps, made)).encode()
+    return json.dumps(made, ensure_ascii=chance.random() < 0.8).encode("utf-8", "replace")
+
+
+def _other_xml(text: str, chance: random.Random) -> bytes:
+    """Return XML with elements, values of attributes or texts that are others, or gone."""
+    quoted = ('"{}"'.format(cell.translate(dict.fromkeys(map(ord, '<&"')))) for cell in ODD_CELLS)
+    parts = re.split('(<[^>"]*|"[^"]*"|>)', text)
+    return "".join(_change(parts, chance, (*ODD_CELLS, *quoted))).encode("utf-8", "replace")
 
 
 def _other_table(text: str, chance: random.Random) -> str:
-    """Return rows with one to three cells that are others, too many, or not there."""
-    head = text.split("\n", 1)[0]
-    delimiter = max("\t,;", key=head.count)
+    """Return rows with cells that are others, too many, or not there, or without a column."""
+    delimiter = max("\t,;", key=text.split("\n", 1)[0].count)
     rows = list(csv.reader(io.StringIO(text), delimiter=delimiter))
-    for _ in range(chance.randint(1, 3)):
-        row = chance.choice(rows) if rows else []
-        if not row:
-            continue
-        n, kind = chance.randrange(len(row)), chance.randrange(8)
-        if kind == 0:
-            del row[n]
-        elif kind == 1:
-            rows = [one[:n] + one[n + 1 :] for one in rows]
-        elif kind == 2:
-            row.insert(n, row[n])
-        elif kind == 3:
-            rows.append(row)
-        elif kind == 4:
-            row[n] = chance.choice(chance.choice(rows) or [""])
-        else:
-            row[n] = chance.choice(ODD_CELLS)
+    if rows and rows[0] and chance.random() < 0.2:
+        n = chance.randrange(len(rows[0]))
+        rows = [row[:n] + row[n + 1 :] for row in rows]
+    changed = _change(rows, chance, ODD_CELLS)
     made = io.StringIO()
-    csv.writer(made, delimiter=delimiter).writerows(rows)
+    rows = [row if isinstance(row, list) else [row] for row in changed]
+    csv.writer(made, delimiter=delimiter).writerows(
+        [cell if isinstance(cell, str) else "x" for cell in row] for row in rows
+    )
     return made.getvalue()
 
 
 def _write_other_parquet(export: Path, chance: random.Random, target: Path) -> None:
-    """Write a table with one or two columns of other values and types, twice, or gone."""
+    """Write a table with one or two columns of other values and types, or gone."""
     table = pq.read_table(export)
     columns = table.to_pydict()
     for _ in range(chance.randint(1, 2)):
@@ -256,8 +219,7 @@ def _write_other_parquet(export: Path, chance: random.Random, target: Path) -> N
             columns[chance.choice(("x", "", "category", "annotations", name.upper()))] = cells
         elif kind > 1:
             odd = [chance.choice(ODD_VALUES + ODD_CELLS) for _ in range(1 + kind)]
-            cells = [odd[n % len(odd)] if kind < 4 else odd[0] for n in range(len(table))]
-            columns[name] = cells
+            columns[name] = [odd[n % len(odd) * (kind < 4)] for n in range(len(table))]
     made = {}
     for name, cells in columns.items():
         try:

@@ -1,7 +1,8 @@
-"""What a reader finds in a file: its answers one by one, without a ledger."""
+"""Read a file without a ledger: its answers one by one, and what its reader left out."""
 
 from __future__ import annotations
 
+import csv
 import io
 import json
 import zipfile
@@ -17,10 +18,12 @@ from tracker.formats.reader import Reading, ReadOptions
 from tracker.formats.registry import opened_sources, read_batches
 from tracker.projects.questions import QuestionOptions
 
+EXPORTS = Path(__file__).parents[1] / "data" / "exports"
+
 
 @dataclass(frozen=True)
 class Found:
-    """The records of a file, ``{role: cell}`` without empty cells, and what lies beside them."""
+    """The records of a file, ``{role: cell}`` without empty cells, and its other contents."""
 
     records: list[dict[str, str]]
     left_out: dict[str, int]
@@ -29,8 +32,18 @@ class Found:
     notes: list[str]
 
     def rows(self, *roles: str) -> list[tuple[str, ...]]:
-        """The cells of these roles, sorted."""
-        return sorted(tuple(one.get(role, "") for role in roles) for one in self.records)
+        """Return the cells of these roles, sorted."""
+        return sorted(tuple(record.get(role, "") for role in roles) for record in self.records)
+
+    def table(self, roles: str) -> str:
+        """Return the same as a text: ``i A x; j B -``."""
+        return table_text(self.rows(*roles.split()))
+
+
+def table_text(rows: Iterable[Iterable[object]]) -> str:
+    """Write rows in one line; a dash stands for an empty cell."""
+    empty = {None, ""}
+    return "; ".join(" ".join("-" if cell in empty else str(cell) for cell in row) for row in rows)
 
 
 def found_in(
@@ -46,23 +59,39 @@ def found_in(
             for n in range(len(batch.lines)):
                 cells = {role: cell[n] for role, cell in batch.columns.items()}
                 records.append({role: cell for role, cell in cells.items() if cell})
-        layouts = [one.to_dict().get("format") for one in source.layouts.values()]
-    kinds = {name: one.answers or "one" for name, one in reading.asked.items()}
+        layouts = [layout.to_dict().get("format") for layout in source.layouts.values()]
+    kinds = {name: options.answers or "one" for name, options in reading.asked.items()}
     form = layouts[0] if layouts else None
     return Found(records, dict(reading.left_out), kinds, form, reading.notes)
 
 
 def write_json_lines(path: Path, values: Iterable[Any]) -> Path:
     """Write values as JSON, one a line."""
-    path.write_text("".join(f"{json.dumps(one)}\n" for one in values), "utf-8")
+    path.write_text("".join(f"{json.dumps(value)}\n" for value in values), "utf-8")
     return path
 
 
 def write_zip(path: Path, files: Mapping[str, str | bytes]) -> Path:
     """Write a zip file of these files."""
-    made = io.BytesIO()
-    with zipfile.ZipFile(made, "w") as packed:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as packed:
         for name, content in files.items():
             packed.writestr(name, content)
-    path.write_bytes(made.getvalue())
     return path
+
+
+def write_folder(path: Path, files: Mapping[str, str | bytes]) -> Path:
+    """Write these files into a folder."""
+    for name, content in files.items():
+        (path / name).parent.mkdir(parents=True, exist_ok=True)
+        (path / name).write_bytes(content.encode() if isinstance(content, str) else content)
+    return path
+
+
+def csv_table(*rows: Mapping[str, Any]) -> str:
+    """Write objects as a table with all their keys."""
+    file = io.StringIO()
+    names = dict.fromkeys(name for row in rows for name in row)
+    table = csv.DictWriter(file, list(names), restval="", lineterminator="\n")
+    table.writeheader()
+    table.writerows(rows)
+    return file.getvalue()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
@@ -11,18 +10,19 @@ from pathlib import Path
 import pytest
 from sqlalchemy import MetaData, StaticPool, Table, create_engine, text
 
+from tests.formats.reading import table_text
+from tests.helpers import standing
 from tests.house import CHECKOUT
 from tests.profiles import both
 from tracker.core.errors import Refused, TrackerError
 from tracker.ledger import Ledger
 
 pytestmark = both
-DATA = CHECKOUT / "tests" / "data"
 QUERY = "SELECT task AS item, person AS annotator, verdict AS category, at FROM votes"
 
 
 @pytest.fixture
-def app(ledger: Ledger) -> Iterator[str]:
+def app(ledger):
     """The URL of a database with a table of votes, beside a ledger's tables."""
     ledger.projects.create("made")
     with ledger.database.engine.begin() as connection:
@@ -41,81 +41,58 @@ def app(ledger: Ledger) -> Iterator[str]:
             connection.execute(text(f"DROP TABLE IF EXISTS {table}"))
 
 
-def test_rows_of_a_query_are_imported_as_those_of_a_file(ledger: Ledger, app: str) -> None:
+def test_rows_of_a_query_are_imported_as_those_of_a_file(ledger, app):
     how = {"columns": ["labeled_at=at"]}
     result = ledger.import_query(app, QUERY, "p", **how)
     assert (result.rows, result.inserted) == (4, 4)
     assert ledger.import_query(app, QUERY, "p", **how).unchanged == 4
-    found = ledger.export_frame("p").astype({"category": object}).fillna({"category": ""})
-    assert sorted(zip(found["item"], found["annotator"], found["category"], strict=True)) == [
-        ("1", "Ann", 'so, "so"'), ("1", "Bo", "100 %s"), ("2", "Ann", ""), ("2", "Zoë", "a\nb"),
+    assert standing(ledger) == [
+        ("1", "Ann", 'so, "so"'), ("1", "Bo", "100 %s"), ("2", "Ann", None), ("2", "Zoë", "a\nb"),
     ]  # fmt: skip
-    assert set(found["labeled_at"].astype(str).str[:19].str.replace("T", " ")) == {
-        "2026-02-03 04:05:06"
-    }
+    assert set(standing(ledger, "p", "labeled_at")) == {("2026-02-03T04:05:06Z",)}
+    like = f"{QUERY} WHERE verdict LIKE '100 %' AND ':x' <> '?'"  # no sign of a parameter
+    assert ledger.import_query(app, like, "signs", ignore=["at"]).rows == 1
+    numbers = (  # more than are fetched at once
+        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 6000) "
+        "SELECT i AS item, 'Ann' AS annotator, i % 3 AS category FROM n"
+    )
+    assert ledger.import_query(app, numbers, "many").inserted == 6_000
+    assert set(standing(ledger, "many", "category")) == {("0",), ("1",), ("2",)}
 
 
-def test_signs_of_parameters_in_a_query_are_taken_as_they_stand(ledger: Ledger, app: str) -> None:
-    query = f"{QUERY} WHERE verdict LIKE '100 %' AND ':x' <> '?'"
-    assert ledger.import_query(app, query, "p", ignore=["at"]).rows == 1
-
-
-def test_a_query_that_writes_or_fails_is_refused_and_changes_nothing(
-    ledger: Ledger, app: str
-) -> None:
+def test_queries_that_write_or_fail_are_refused_and_change_nothing(ledger, app, tmp_path):
     for query in ("DELETE FROM votes", "DELETE FROM votes RETURNING task",
                   "CREATE TABLE x (y integer)", "SELEKT", "SELECT * FROM nothing", ""):  # fmt: skip
         with pytest.raises(Refused, match=r"^[^\n]*quer[^\n]*\n"):
             ledger.import_query(app, query, "p")
     with ledger.database.engine.connect() as connection:
         assert connection.scalar(text("SELECT count(*) FROM votes")) == 4
-
-
-def test_many_rows_are_not_held_at_once(ledger: Ledger, app: str) -> None:
-    numbers = (
-        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 6000) "
-        "SELECT i AS item, 'Ann' AS annotator, i % 3 AS category FROM n"
-    )
-    assert ledger.import_query(app, numbers, "p").inserted == 6_000
-    assert set(ledger.export_frame("p")["category"]) == {"0", "1", "2"}
-
-
-def test_bytes_are_refused_by_the_name_of_their_column(ledger: Ledger, app: str) -> None:
     value = "CAST('x' AS blob)" if app.startswith("sqlite") else "CAST('x' AS bytea)"
     with pytest.raises(Refused, match="the column 'category' holds bytes"):
         ledger.import_query(app, f"SELECT 1 AS item, 'a' AS annotator, {value} AS category", "p")
-
-
-def test_a_password_is_not_shown(ledger: Ledger) -> None:
-    url = "postgresql://reader:s3cret@127.0.0.1:1/app"
     with pytest.raises(TrackerError) as refused:
-        ledger.import_query(url, "SELECT 1", "p")
+        ledger.import_query("postgresql://reader:s3cret@127.0.0.1:1/app", "SELECT 1", "p")
     assert "s3cret" not in str(refused.value)
-
-
-def test_a_file_that_is_not_there_is_not_made(ledger: Ledger, tmp_path: object) -> None:
     with pytest.raises(Refused, match="there is no such file"):
         ledger.import_query(f"sqlite:///{tmp_path}/none.db", "SELECT 1", "p")
+    assert not (tmp_path / "none.db").exists()
 
 
-def test_assessments_of_mlflow_are_imported_by_the_query_of_its_page(
-    ledger: Ledger, app: str
-) -> None:
-    copy_store(ledger, DATA / "stores" / "mlflow-3.17-assessments.sql")
-    ledger.import_query(app, mlflow_query(), "p", columns=["question=question"])
-    found = ledger.export_frame("p").astype(object).fillna("")
-    polite = found[found["question"] == "polite"]
-    assert sorted(zip(polite["annotator"], polite["kind"], polite["category"], strict=True)) == [
-        *[("ada@example.org", "human", category) for category in ("no", "yes", "yes")],
-        ("bo@example.org", "human", "no"),
-        ("cy@example.org", "human", "no"),
-        *[("openai:/gpt-4o", "model", category) for category in ("no", "yes", "yes")],
-    ]
-    others = found[found["question"] != "polite"]
-    assert set(zip(others["question"], others["annotator"], others["category"], strict=True)) == {
+def test_assessments_of_mlflow_are_imported_by_the_query_of_its_page(ledger, app):
+    copy_store(ledger, CHECKOUT / "tests" / "data" / "stores" / "mlflow-3.17-assessments.sql")
+    page = (CHECKOUT / "docs" / "formats" / "sql.md").read_text("utf-8")
+    query = page.partition("```sql\n")[2].partition("```")[0]
+    ledger.import_query(app, query, "p", columns=["question=question"])
+    rows = standing(ledger, "p", "question", "annotator", "kind", "category")
+    assert table_text(row[1:] for row in rows if row[0] == "polite") == (
+        "ada@example.org human no; ada@example.org human yes; ada@example.org human yes; "
+        "bo@example.org human no; cy@example.org human no; "
+        "openai:/gpt-4o model no; openai:/gpt-4o model yes; openai:/gpt-4o model yes"
+    )
+    assert {(row[0], row[1], row[3]) for row in rows if row[0] != "polite"} == {
         ("score", "bo@example.org", "0.5"), ("short", "length-check", "true"),
     }  # fmt: skip
-    assert "Changed my mind." in set(polite["comment"])
+    assert "Changed my mind." in set(ledger.export_frame("p")["comment"].dropna())
 
 
 def copy_store(ledger: Ledger, dump: Path) -> None:
@@ -133,8 +110,3 @@ def copy_store(ledger: Ledger, dump: Path) -> None:
     with ledger.database.engine.begin() as connection:
         table.create(connection)
         connection.execute(table.insert(), rows)
-
-
-def mlflow_query() -> str:
-    page = (CHECKOUT / "docs" / "formats" / "sql.md").read_text("utf-8")
-    return page.partition("```sql\n")[2].partition("```")[0]

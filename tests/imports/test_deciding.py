@@ -1,6 +1,8 @@
-"""Decisions as answers: recorded, replaced, taken back, claiming nothing if nothing is right."""
+"""Decisions as answers: recorded, replaced, taken back; without a category they claim none."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -9,142 +11,122 @@ from tests.helpers import SEVERAL, SPANS, standing
 from tests.profiles import both
 from tracker.core.errors import InvalidOption, NotFound, Refused
 from tracker.ledger import Ledger
-from tracker.projects.questions import QuestionOptions
 
 ROWS = [("i1", "ada", "x"), ("i1", "bo", "y"), ("i2", "ada", "x"), ("i2", "bo", "z")]
 
 
-def filled(ledger: Ledger, rows: object = ROWS, **options: object) -> Ledger:
+def fill(ledger: Ledger, rows: object = ROWS, project: str = "p", **how: Any) -> Ledger:
     frame = pd.DataFrame(rows, columns=["item", "annotator", "category"])
-    ledger.import_frame(frame, "p", **options)  # type: ignore[arg-type]
+    ledger.import_frame(frame, project, **how)
     return ledger
 
 
-def decided(ledger: Ledger, item: str = "i1") -> tuple[tuple[str, ...], str] | None:
-    decision = ledger.adjudication.show("p", item).decision
-    return None if decision is None else (decision.categories, decision.reason)
+def decided(ledger: Ledger, item: str = "i1", project: str = "p") -> tuple[str, str] | None:
+    decision = ledger.adjudication.show(project, item).decision
+    return None if decision is None else (" ".join(decision.categories), decision.reason)
 
 
 @both
-def test_a_decision_is_an_answer_of_the_reference_decision(ledger: Ledger) -> None:
-    filled(ledger).acting_for("mia").adjudication.decide(
-        "p", "i1", ["x"], reason="guideline gap", note=" say it "
-    )
-    assert [row for row in standing(ledger) if row[1] == "decision"] == [("i1", "decision", "x")]
-    (info,) = (one.annotator for one in ledger.annotators.list("p")
-               if one.annotator.name == "decision")  # fmt: skip
-    assert info.kind == "reference"
-    decision = ledger.adjudication.show("p", "i1").to_dict()["decision"]
+def test_the_story_of_a_decision(ledger):
+    before = standing(fill(ledger))
+    adjudication, mia = ledger.adjudication, ledger.acting_for("mia").adjudication
+    made = mia.decide("p", "i1", ["x"], reason="ambiguous", note=" say it ")
+    first = made.decision
+    assert set(standing(ledger)) - set(before) == {("i1", "decision", "x")}
+    found = {listed.annotator.name: listed.annotator.kind for listed in ledger.annotators.list("p")}
+    assert found == {"ada": "human", "bo": "human", "decision": "reference"}
+    decision = adjudication.show("p", "i1").to_dict()["decision"]
     assert (decision["made_by"], decision["note"]) == ("mia", "say it")
-    assert ledger.adjudication.show("p", "i2").decision is None
-
-
-@both
-def test_the_second_to_decide_sees_the_first_and_nothing_is_overwritten(ledger: Ledger) -> None:
-    filled(ledger)
-    first = ledger.adjudication.decide("p", "i1", ["x"], reason="ambiguous").decision
-    with pytest.raises(Refused, match=r"'i1' is decided: x \(ambiguous\)"):
-        ledger.adjudication.decide("p", "i1", ["y"], reason="annotator error")
-    second = ledger.adjudication.decide(
-        "p", "i1", ["y"], reason="annotator error", replaces=first.id
-    )
+    assert decided(ledger, "i2") is None
+    # The second to decide sees the first, and nothing is overwritten.
+    with pytest.raises(Refused, match=r"'i1' is decided by mia: x \(ambiguous\)"):
+        adjudication.decide("p", "i1", ["y"], reason="annotator error")
+    second = adjudication.decide("p", "i1", ["y"], reason="annotator error", replaces=first.id)
     assert second.before == first
-    third = ledger.adjudication.decide("p", "i1", ["x"], reason="guideline gap", again=True)
+    third = adjudication.decide("p", "i1", ["x"], reason="guideline gap", again=True)
     assert third.before == second.decision
-    assert decided(ledger) == (("x",), "guideline gap")
-    states = [one.state for one in ledger.items.show("p", "i1").labels
-              if one.annotator == "decision"]  # fmt: skip
+    assert decided(ledger) == ("x", "guideline gap")
+    labels = ledger.items.show("p", "i1").labels
+    states = [label.state for label in labels if label.annotator == "decision"]
     assert sorted(states) == ["repeated", "stands", "superseded"]
-
-
-@both
-def test_a_decision_taken_back_leaves_the_ledger_as_if_it_had_never_been(ledger: Ledger) -> None:
-    before = standing(filled(ledger))
-    for reason, category in (("ambiguous", "x"), ("annotator error", "y")):
-        ledger.adjudication.decide("p", "i1", [category], reason=reason, again=True)
-    ledger.adjudication.undo("p", "i1")
-    assert decided(ledger) == (("x",), "ambiguous")
-    ledger.adjudication.undo("p", "i1")
-    assert (standing(ledger), decided(ledger)) == (before, None)
+    # Taken back one by one, the ledger is as if there had been none.
+    for left in (("y", "annotator error"), ("x", "ambiguous"), None):
+        adjudication.undo("p", "i1")
+        assert decided(ledger) == left
+    assert standing(ledger) == before
     with pytest.raises(NotFound, match="nothing was decided about 'i1'"):
-        ledger.adjudication.undo("p", "i1")
+        adjudication.undo("p", "i1")
+    # Without a category no answer is claimed.
+    adjudication.decide("p", "i1", ["x"], reason="ambiguous")
+    adjudication.decide("p", "i1", reason="not in the scheme", again=True)
+    assert decided(ledger) == ("", "not in the scheme")
+    labels = ledger.items.show("p", "i1").labels
+    states = [(label.answer, label.state) for label in labels if label.annotator == "decision"]
+    assert ("skipped", "stands") in states
+    assert [state for _, state in states].count("stands") == 1
+    with ledger.consensus("p") as (_, rows):
+        assert {row[4] for row in rows} == {"majority"}
+    ledger.projects.delete("p")  # with its decisions
+    assert decided(fill(ledger)) is None
 
 
-@both
-@pytest.mark.parametrize("options", [QuestionOptions(), SEVERAL])
-def test_without_a_category_no_answer_is_claimed(ledger: Ledger, options: QuestionOptions) -> None:
-    filled(ledger, options=options).adjudication.decide("p", "i1", ["x"], reason="ambiguous")
+def test_a_decision_about_several_categories_or_questions(ledger):
+    fill(ledger, options=SEVERAL).adjudication.decide("p", "i1", ["y", "x"], reason="ambiguous")
+    assert decided(ledger) == ("x y", "ambiguous")
     ledger.adjudication.decide("p", "i1", reason="not in the scheme", again=True)
-    assert decided(ledger) == ((), "not in the scheme")
-    (label,) = (one for one in ledger.items.show("p", "i1").labels
-                if (one.annotator, one.state) == ("decision", "stands"))  # fmt: skip
+    assert decided(ledger) == ("", "not in the scheme")
+    (label,) = (label for label in ledger.items.show("p", "i1").labels
+                if (label.annotator, label.state) == ("decision", "stands"))  # fmt: skip
     assert label.answer == "skipped"
     with ledger.consensus("p") as (_, rows):
         assert {row[4] for row in rows} == {"majority"}
+    table = [("i1", "ada", "x", "a"), ("i1", "bo", "y", "b")]
+    frame = pd.DataFrame(table, columns=["item", "annotator", "tone", "topic"])
+    ledger.import_frame(frame, "q", questions=["tone=tone", "topic=topic"])
+    ledger.adjudication.decide("q", "i1", ["x"], reason="ambiguous", question="tone")
+    with pytest.raises(Refused, match=r"'i1' is decided: x \(ambiguous\)"):
+        ledger.adjudication.decide("q", "i1", ["y"], reason="ambiguous", question="tone")
+    for name, items in (("tone", 0), ("topic", 1)):
+        assert len(ledger.adjudication.list("q", question=name).items) == items
 
 
-def test_several_categories_are_one_answer(ledger: Ledger) -> None:
-    filled(ledger, options=SEVERAL).adjudication.decide("p", "i1", ["y", "x"], reason="ambiguous")
-    assert decided(ledger) == (("x", "y"), "ambiguous")
+BAD = [
+    ("i9", ["x"], "ambiguous", NotFound, "no item 'i9'"),
+    ("i1", ["w"], "ambiguous", NotFound, "no category 'w'.*\nit has: x, y, z"),
+    ("i1", ["x"], "guideline", InvalidOption, "no reason\ndid you mean 'guideline gap'"),
+    ("i1", ["x", "y"], "ambiguous", InvalidOption, "one category an answer"),
+    ("i1", [], "guideline gap", InvalidOption, "needs a category"),
+    ("i1", [], "annotator error", InvalidOption, "needs a category"),
+]
 
 
-@pytest.mark.parametrize(
-    ("item", "categories", "reason", "error", "words"),
-    [
-        ("i9", ["x"], "ambiguous", NotFound, "no item 'i9'"),
-        ("i1", ["w"], "ambiguous", NotFound, "no category 'w'.*\nit has: x, y, z"),
-        ("i1", ["x"], "guideline", InvalidOption, "no reason\ndid you mean 'guideline gap'"),
-        ("i1", ["x", "y"], "ambiguous", InvalidOption, "one category an answer"),
-        ("i1", [], "guideline gap", InvalidOption, "needs a category"),
-        ("i1", [], "annotator error", InvalidOption, "needs a category"),
-    ],
-)
-def test_what_is_no_decision_stores_nothing(
-    ledger: Ledger, item: str, categories: list[str], reason: str, error: type, words: str
-) -> None:
-    before = standing(filled(ledger))
-    with pytest.raises(error, match=words):
-        ledger.adjudication.decide("p", item, categories, reason=reason)
-    assert (standing(ledger), decided(ledger)) == (before, None)
+def test_bad_decisions_store_nothing(ledger):
+    before = standing(fill(ledger))
+    for item, categories, reason, error, message in BAD:
+        with pytest.raises(error, match=message):
+            ledger.adjudication.decide("p", item, categories, reason=reason)
+        assert (standing(ledger), decided(ledger)) == (before, None)
 
 
-def test_spans_and_a_person_of_that_name_are_refused(ledger: Ledger) -> None:
-    frame = pd.DataFrame([("i1", "ada", "x", 0, 2)],
-                         columns=["item", "annotator", "category", "start", "end"])  # fmt: skip
+def test_spans_and_a_person_of_that_name_are_refused(ledger):
+    columns = ["item", "annotator", "category", "start", "end"]
+    frame = pd.DataFrame([("i1", "ada", "x", 0, 2)], columns=columns)
     ledger.import_frame(frame, "s", options=SPANS)
     with pytest.raises(InvalidOption, match="a project of spans"):
         ledger.adjudication.decide("s", "i1", ["x"], reason="ambiguous")
-    filled(ledger, [*ROWS, ("i1", "decision", "x")])
+    fill(ledger, [*ROWS, ("i1", "decision", "x")])
     ledger.annotators.kind("p", "decision", "human")
     with pytest.raises(Refused, match="'decision' is a reference here, and a human in 'p'"):
         ledger.adjudication.decide("p", "i1", ["x"], reason="ambiguous")
 
 
-@both
-def test_a_question_of_several_is_decided_by_itself(ledger: Ledger) -> None:
-    rows = [("i1", "ada", "x", "a"), ("i1", "bo", "y", "b")]
-    frame = pd.DataFrame(rows, columns=["item", "annotator", "tone", "topic"])
-    ledger.import_frame(frame, "p", questions=["tone=tone", "topic=topic"])
-    ledger.adjudication.decide("p", "i1", ["x"], reason="ambiguous", question="tone")
-    listed = {name: len(ledger.adjudication.list("p", question=name).items)
-              for name in ("tone", "topic")}  # fmt: skip
-    assert listed == {"tone": 0, "topic": 1}
-
-
-def test_erasing_who_decided_leaves_the_decision_and_tells_of_its_note(ledger: Ledger) -> None:
-    filled(ledger).acting_for("ada").adjudication.decide(
+def test_the_decision_of_an_erased_person_stays_and_its_note_is_listed(ledger):
+    fill(ledger).acting_for("ada").adjudication.decide(
         "p", "i1", ["x"], reason="ambiguous", note="as ada said"
     )
     erased = ledger.annotators.erase("p", "ada")
-    assert ("decisions and their notes", 1) in [(one.what, one.rows) for one in erased.mentions]
+    mentions = [(mention.what, mention.rows) for mention in erased.mentions]
+    assert ("decisions and their notes", 1) in mentions
     decision = ledger.adjudication.show("p", "i1").decision
     assert decision is not None
     assert (decision.made_by, decision.categories) == ("(erased)", ("x",))
-
-
-@both
-def test_decisions_go_with_their_project(ledger: Ledger) -> None:
-    filled(ledger).adjudication.decide("p", "i1", ["x"], reason="ambiguous")
-    ledger.projects.delete("p")
-    filled(ledger)
-    assert decided(ledger) is None

@@ -1,46 +1,57 @@
-"""Items without answers: registered, counted, taken back."""
+"""Items without answers, records of an import, checks of staged rows, and rows in files."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import json
+from collections import Counter
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
+import numpy as np
+import openpyxl
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 from sqlalchemy import func, select
 
-from tests.helpers import fates, undo
+from tests.helpers import fates, standing, undo
+from tests.imports.tables import HEADER
+from tests.profiles import both, examples
 from tracker.core.errors import InvalidOption, Refused
+from tracker.formats.batch import text_array
+from tracker.imports import held_rows, item_lookup
+from tracker.imports.held_rows import Held
 from tracker.imports.loader import Rejected
+from tracker.imports.validate import validate_staged_references
 from tracker.ledger import Ledger
 from tracker.projects.items import find_item, list_items
 from tracker.projects.questions import QuestionOptions
 from tracker.storage.schema import Change
 
-Write = Callable[..., Path]
+COLUMNS = {"item": "item", "annotator": "annotator", "category": "category"}
 
 
 def listed(ledger: Ledger) -> dict[str, int]:
     with ledger.reading("p") as (connection, project):
-        return {row.name: row.annotators for row in list_items(connection, project)}
+        return {item.name: item.annotators for item in list_items(connection, project)}
 
 
-def test_items_are_registered_once_and_count(ledger: Ledger, write: Write) -> None:
-    answers = write("item,annotator,category\n i1,A,x\n i1,B,x\n i2,A,x\n i2,B,y\n i3,A,x")
+def test_items_are_registered_once_and_count(ledger, write):
+    answers = write(HEADER + "i1,A,x\n i1,B,x\n i2,A,x\n i2,B,y\n i3,A,x")
     ledger.import_file(answers, "p", options=QuestionOptions(wanted=2))
     before = ledger.status("p").to_dict()
     assert (before["items"], before["coverage"]) == (3, 2 / 3)
-    header = "item_id,text,source,label\n"
-    rows = "\n".join(f"i{n},text {n},mail,ignored" for n in range(1, 6))
-    file = write(header + rows, "items.csv")
-    done = ledger.import_items(file, "p", keep=["source"])
+    rows = "item_id,text,source,label\n" + "".join(f"i{n},text {n},mail,x\n" for n in range(1, 6))
+    keep = ["source"]
+    done = ledger.import_items(write(rows), "p", keep=keep)
     assert fates(done) == {"inserted": 2, "changed": 3}  # the texts of the first three are new
     assert listed(ledger) == {"i1": 2, "i2": 2, "i3": 1, "i4": 0, "i5": 0}
     status = ledger.status("p").to_dict()
     assert (status["items"], status["items_unanswered"], status["answers"]) == (5, 2, 5)
     assert (status["coverage"], status["answers_missing"]) == (2 / 5, 5)
     assert status["answers_per_item"] == {"0": 2, "1": 1, "2": 2}
-    again = ledger.import_items(write(header + rows + "\n", "again.csv"), "p", keep=["source"])
+    again = ledger.import_items(write(rows + "\n\n"), "p", keep=keep)
     assert fates(again) == {"unchanged": 5}
     fewer = ledger.import_items(write("item,text\n i5,other\n i5,ignored\n i9,"), "p")
     assert fates(fewer) == {"inserted": 1, "changed": 1, "unchanged": 1}
@@ -49,15 +60,15 @@ def test_items_are_registered_once_and_count(ledger: Ledger, write: Write) -> No
         undo(ledger, number)
     assert set(listed(ledger)) == {"i1", "i2", "i3", "i4", "i5"}
     with ledger.reading("p") as (connection, project):
-        assert find_item(connection, project, "i5").attributes == {"source": "mail"}
-        assert find_item(connection, project, "i5").text == "text 5"
+        item = find_item(connection, project, "i5")
+        assert (item.text, item.attributes) == ("text 5", {"source": "mail"})
     undo(ledger, again.id)
     after = ledger.status("p").to_dict()
     assert {**after, "last_import": None} == {**before, "last_import": None}
     assert ledger.database.check() == []
 
 
-def test_unanswered_items_are_known_as_they_were(ledger: Ledger, write: Write) -> None:
+def test_unanswered_items_are_known_as_they_were(ledger, write):
     ledger.import_items(write("item\n a\n b"), "p")
     with ledger.database.read() as connection:
         recorded = connection.scalar(select(func.max(Change.recorded_at))) or 0
@@ -66,12 +77,149 @@ def test_unanswered_items_are_known_as_they_were(ledger: Ledger, write: Write) -
     assert (ledger.status("p", known_at=then).items, ledger.status("p").items) == (2, 3)
 
 
-def test_what_is_no_list_of_items_is_refused(ledger: Ledger, write: Write) -> None:
+def test_bad_lists_of_items_are_refused(ledger, write):
     with pytest.raises(Refused, match="no column for the item"):
         ledger.import_items(write("name,text\n a,b"), "p")
     with pytest.raises(InvalidOption, match="a list of items has no category"):
         ledger.import_items(write("item\n a"), "p", columns=["category=x"])
+    file = write("item,text\n a,b\n ,c")
     with pytest.raises(Rejected, match="line 3: the item is empty"):
-        ledger.import_items(write("item,text\n a,b\n ,c"), "p")
-    done = ledger.import_items(write("item,text\n a,b\n ,c"), "p", skip_invalid=True)
+        ledger.import_items(file, "p")
+    done = ledger.import_items(file, "p", skip_invalid=True)
     assert fates(done) == {"inserted": 1, "rejected": 1}
+
+
+def test_an_import_records_how_its_file_was_read(ledger, write):
+    rows = "doc;annotator;category;when;note\n1;a;x;01.02.2026;n\n2;a;x;13.02.2026;n\n3;;x;;\n"
+    file = write(rows.replace("n\n", "\xfc\n").encode("cp1252"))
+    done = ledger.import_file(file, "p", columns=["item=doc", "labeled_at=when"], skip_invalid=True)
+    columns = {"doc": "item", "when": "labeled_at", "annotator": "annotator",
+               "category": "category"}  # fmt: skip
+    read = {
+        "format": "csv", "header_row": 1, "encoding": "windows-1252", "date_format": "%d.%m.%Y",
+        "delimiter": ";", "columns": columns,
+    }  # fmt: skip
+    record = ledger.imports.show(1).to_dict()
+    assert record["read"] == done.to_dict()["read"] == read
+    assert record["left_out"] == done.to_dict()["left_out"] == {"rejected rows": 1, "columns": 1}
+    assert ledger.verify("p").passed
+
+
+def test_files_read_alike_are_recorded_once(sqlite_ledger, tmp_path):
+    folder = tmp_path / "files"
+    folder.mkdir()
+    for n in range(30):
+        (folder / f"{n:02}.csv").write_text(f"{HEADER}{n},a,x\n")
+    (folder / "last.jsonl").write_text(json.dumps({"item": "9", "annotator": "b", "label": "x"}))
+    read = sqlite_ledger.import_file(folder, "p").to_dict()["read"]
+    assert (read["format"], read["files"], read["columns"]) == ("csv", 30, COLUMNS)
+    (other,) = read["others"]
+    assert (other["files"], other["columns"]["label"]) == (1, "category")
+    assert other["file"].endswith("last.jsonl")
+    book = openpyxl.Workbook()
+    book.active.append(["a note"])
+    sheet = book.create_sheet("Antworten")
+    for row in ((None,), COLUMNS, ("1", "a", "x")):
+        sheet.append(list(row))
+    book.save(tmp_path / "a.xlsx")
+    read = sqlite_ledger.import_file(tmp_path / "a.xlsx", "q").to_dict()["read"]
+    assert (read["format"], read["sheet"], read["header_row"]) == ("xlsx", "Antworten", 2)
+    assert (read["encoding"], read["columns"]) == (None, COLUMNS)
+
+
+def test_a_number_that_refers_to_nothing_is_a_fault_of_the_program(ledger, write):
+    """SQLite does not look up the references of staged rows."""
+    ledger.import_file(write("item,annotator,label\ni,A,x\ni,B,y\nj,C,x\n"), "p")
+    with ledger.asking("p") as (connection, question):
+        sound = {"item_id": (1, 2), "annotator_id": (1, 3), "category_id": (-1, 2)}
+        validate_staged_references(connection, sound, question.key)
+        for column, extremes in (
+            ("item_id", (1, 3)), ("item_id", (0, 2)), ("annotator_id", (1, 4)),
+            ("given_as", (4, 4)), ("category_id", (-2, 1)), ("category_id", (1, 3)),
+        ):  # fmt: skip
+            with pytest.raises(RuntimeError, match="there are but"):
+                validate_staged_references(connection, {column: extremes}, question.key)
+
+
+DEFAULTS = {"question_id": 1, "pass": 1, "source": 1, "given_as": 0}
+NUMBERS = ("question_id", "item_id", "annotator_id", "category_id", "line")
+Parts = list[list[tuple[int, ...]]]
+
+
+def held(parts: Parts) -> Held:
+    rows, line = Held(DEFAULTS), 0
+    for part in parts:
+        if part:
+            numbered = [(*row, line + n) for n, row in enumerate(part)]
+            line += len(part)
+            rows.add(dict(zip(NUMBERS, np.array(numbered).T, strict=True)))
+    return rows
+
+
+def tuples(columns: dict[str, Any]) -> list[tuple[int, ...]]:
+    number = len(columns["line"])
+    cells = [np.broadcast_to(columns[name], number).tolist() for name in NUMBERS]
+    return [*zip(*cells, strict=True)]
+
+
+ROW = st.tuples(st.integers(1, 2), st.integers(1, 9), st.integers(1, 3), st.integers(-1, 3))
+
+
+@examples(100)
+@example([[(1, 1, 1, 1)] * 3, [(1, 2, 1, 1)]], 2)  # of which some are in a file
+@given(st.lists(st.lists(ROW, max_size=9), max_size=6), st.integers(1, 12))
+def test_rows_in_files_come_in_the_order_of_rows_in_memory(parts, most):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(held_rows, "_SAMPLE", 2)
+        whole = held(parts)
+        patch.setattr(held_rows, "MOST_HELD", most)
+        cut = held(parts)
+        for rows in (whole, cut):
+            rows.replace_category(2, 3, 1)
+        expected = [row for columns in whole.in_order() for row in tuples(columns)]
+        for _ in range(2):  # they are read again
+            read = [tuples(columns) for columns in cut.in_order()]
+            assert sorted(row for part in read for row in part) == expected
+            # Of rows alike but for their lines any may be the first.
+            assert [row[:-1] for part in read for row in part] == [row[:-1] for row in expected]
+            items = Counter(item for part in read for item in {row[:2] for row in part})
+            assert set(items.values()) <= {1}
+        cut.clear()
+        assert [*cut.in_order()] == []
+
+
+@both
+@pytest.mark.parametrize("twice", [False, True], ids=["each once", "some twice"])
+def test_an_import_that_memory_does_not_hold_is_the_same(ledger, write, monkeypatch, *, twice):
+    answers = [(f"i{n % 97}", "abcd"[n % 4], "xyz"[n % 3]) for n in range(900)]
+    if not twice:
+        answers = [*{row[:2]: row for row in answers}.values()]
+    file = write([HEADER.strip().split(","), *answers, ("", "a", "x")])
+    expected = fates(ledger.import_file(file, "p", skip_invalid=True))
+    monkeypatch.setattr(held_rows, "MOST_HELD", 50)
+    monkeypatch.setattr(held_rows, "_SAMPLE", 10)
+    assert fates(ledger.import_file(file, "q", skip_invalid=True)) == expected
+    assert standing(ledger, "q") == standing(ledger, "p")
+    assert ledger.database.check() == []
+    if twice:
+        with Path("/dev/full").open("r+b", buffering=0) as full:
+            monkeypatch.setattr(held_rows, "TemporaryFile", lambda: full)
+            with pytest.raises(Refused, match="temporary files cannot be written"):
+                ledger.import_file(write([*[HEADER.strip().split(",")], *answers * 10]), "r")
+        assert len(ledger.projects.list()) == 2
+
+
+@examples(50)
+@given(parts=st.lists(st.lists(st.text(max_size=3), max_size=5)), alike=st.booleans())
+def test_names_are_found_where_they_were_met(*, parts, alike):
+    with pytest.MonkeyPatch.context() as patch:
+        if alike:
+            patch.setattr(item_lookup, "_hashes", lambda names: np.zeros(len(names), np.int64))
+        names, places = item_lookup._Names(), dict[str, int]()
+        for part in parts:
+            fresh = [*dict.fromkeys(name for name in part if name not in places)]
+            places |= {name: len(places) + n for n, name in enumerate(fresh)}
+            names.add(text_array(fresh))
+            wanted = [*part, "unmet", *places]
+            expected = [places.get(name, -1) for name in wanted]
+            assert names.places(text_array(wanted)).tolist() == expected

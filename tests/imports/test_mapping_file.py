@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,9 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.helpers import write_file
-from tracker.core.errors import Refused
+from tests.imports.tables import refuse, stands
 from tracker.imports.mapping_file import mapping_file_text, with_mapping_file
-from tracker.ledger import Ledger
 from tracker.projects.questions import QuestionOptions
 
 _texts = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=8)
@@ -30,7 +28,7 @@ _hows = st.fixed_dictionaries({}, optional={
 
 
 @given(_hows)
-def test_what_is_saved_is_what_the_next_import_does(tmp_path: Path, how: dict[str, Any]) -> None:
+def test_what_is_saved_is_what_the_next_import_does(tmp_path, how):
     path = tmp_path / "mapping.toml"
     path.write_bytes(mapping_file_text(how, tmp_path).encode())
     found = with_mapping_file(path, {})
@@ -38,7 +36,7 @@ def test_what_is_saved_is_what_the_next_import_does(tmp_path: Path, how: dict[st
     assert found == {name: value for name, value in how.items() if value}
 
 
-def test_the_next_import_is_like_the_one_before(ledger: Ledger, tmp_path: Path) -> None:
+def test_the_next_import_is_like_the_one_before(ledger, tmp_path):
     (tmp_path / "maps").mkdir()
     write_file(tmp_path / "values.csv", "old,new\nyes,1\n")
     export = write_file(tmp_path / "a.csv", "doc|who|Tone|team\n1|ann|yes;no|x\n")
@@ -61,7 +59,7 @@ def test_the_next_import_is_like_the_one_before(ledger: Ledger, tmp_path: Path) 
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "sign"),
     [
         ("map = [", "line 1: this is not TOML"),
         ('\nmap = ["itm=doc"]', "line 2: --map 'itm=doc': 'itm' is no role"),
@@ -77,19 +75,22 @@ def test_the_next_import_is_like_the_one_before(ledger: Ledger, tmp_path: Path) 
         ("date-format = 2026-01-01", "line 1: date-format is not a text"),
         ("a = {b = 1}", "line 1: there is no option 'a'"),
     ],
-)  # fmt: skip
-def test_a_file_that_is_wrong_is_refused_with_the_line(
-    sqlite_ledger: Ledger, tmp_path: Path, text: str, told: str
-) -> None:
+)
+def test_a_bad_mapping_is_refused_with_the_line(sqlite_ledger, tmp_path, text, sign):
     path = tmp_path / "m.toml"
     path.write_text(text)
     export = write_file(tmp_path / "a.csv", "item,annotator,category\n1,a,x\n")
-    with pytest.raises(Refused, match=r"m\.toml, ") as refused:
-        sqlite_ledger.import_file(export, "p", mapping=path)
-    assert told in str(refused.value)
+    refuse(sqlite_ledger, export, "m.toml, ", sign, mapping=path)
 
 
-def test_a_file_that_is_not_there_is_refused(sqlite_ledger: Ledger, tmp_path: Path) -> None:
-    export = write_file(tmp_path / "a.csv", "item,annotator,category\n1,a,x\n")
-    with pytest.raises(Refused, match="cannot be read"):
-        sqlite_ledger.import_file(export, "p", mapping=tmp_path / "none.toml")
+def test_a_mapping_keeps_how_a_table_is_read(sqlite_ledger, write, tmp_path):
+    how: dict[str, Any] = {
+        "columns": ["item=1+2", "annotator=3", "category=4"], "no_header": True, "join": "|",
+    }  # fmt: skip
+    (tmp_path / "m.toml").write_text(sqlite_ledger.mapping_text(tmp_path, **how))
+    table = write("d,a,A,x\nd,b,A,y")
+    sqlite_ledger.import_file(table, "p", mapping=tmp_path / "m.toml")
+    assert stands(sqlite_ledger) == "d|a A x; d|b A y"
+    for key, value in (("header_row", 3), ("pattern", "{annotator}")):
+        assert repr(value).strip("'") in sqlite_ledger.mapping_text(tmp_path, **{key: value})
+    refuse(sqlite_ledger, table, "cannot be read", mapping=tmp_path / "none.toml")
