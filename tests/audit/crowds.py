@@ -9,7 +9,8 @@ from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
 
-from tracker.audit.kind import Finding, TestResult
+from tracker.audit.evidence import Evidence
+from tracker.audit.kind import Finding, Kind, TestResult
 from tracker.audit.sentences import finding_sentence
 from tracker.core.audit_tallies import Given, JointAnswers, joint_answers_tally
 from tracker.core.tallies import AnnotatorTallies, Answer, make_pattern
@@ -100,6 +101,14 @@ def turk() -> tuple[Crowd, dict[str, int], dict[str, int]]:
         answers = items.setdefault(row["item"], {})
         answers[workers[row["annotator"]]] = (categories[row["category"]],)
     return Crowd([*items.values()]), workers, categories
+
+
+def results(
+    kind: Kind, tallies: AnnotatorTallies | None = None, **evidence: Any
+) -> dict[int, TestResult]:
+    """Return what a kind of finding makes of the evidence, by annotator."""
+    found = kind.find(Evidence(tallies or AnnotatorTallies(), **evidence))
+    return {result.annotator: result for result in found if isinstance(result, TestResult)}
 
 
 def sentence(found: Finding | TestResult, annotator: str = "A", category: str = "B") -> str | None:
