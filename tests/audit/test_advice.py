@@ -3,8 +3,8 @@
 import pandas as pd
 import pytest
 
+from tests.audit.test_models import report_text
 from tests.helpers import count_statements
-from tests.report.test_pages import page_of
 from tracker.report.document import plain_line
 from tracker.report.gather import gather_report
 from tracker.report.gathered import Asked
@@ -41,7 +41,7 @@ def fill(ledger):
 
 def test_a_report_gives_advice_without_the_flagged_and_figures_of_all(ledger, fill_once):
     project = fill_once(ledger, fill)
-    shown = page_of(project).text
+    shown = report_text(project)
     assert "The weakest of 2 questions is “tone” (without those flagged “topic”): 5 " in shown
     assert "Of “topic”: Lieferung / Preis: 160 of 224 disagreements" in shown
     of = {one.name: one for one in gather_report(project, Asked("p")).questions}

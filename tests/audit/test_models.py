@@ -12,7 +12,6 @@ from tests.audit.crowds import Crowd, mostly_right, seeded
 from tests.audit.records import pair_patterns
 from tests.profiles import exhaustive
 from tests.report.projects import PEOPLE, abc, answers
-from tests.report.test_pages import page_of
 from tracker.agreement.tables import agreement_view
 from tracker.audit.annotator_tables import models_view
 from tracker.audit.evidence import Evidence
@@ -142,8 +141,9 @@ def text_of(view):
     return "".join(map(str, view))
 
 
-def markdown(ledger, **asked):
-    return markdown_text(report_document(ledger, Asked("p", **asked))).decode()
+def report_text(ledger, project="p", **asked):
+    document = report_document(ledger, Asked(project, **asked))
+    return markdown_text(document).decode().replace("**", "")
 
 
 @pytest.mark.parametrize("fill", [fill_model_first, fill_model_last])
@@ -187,10 +187,10 @@ def test_a_model_is_compared_with_the_people_who_do_not_give_its_answers(ledger,
     assert (alone.with_people, alone.people) == (model.with_people, model.people)
     said = "p3 gives gpt's answers, and so is left out of the people beside it."
     assert said in text_of(models_view([model.to_dict()], 0.95))
-    text = markdown(ledger)
-    assert "**p3** gives gpt's answer on" in text
+    text = report_text(ledger)
+    assert "p3 gives gpt's answer on" in text
     assert "left out of the people beside it" in text
-    hidden = markdown(ledger, pseudonyms=True)
+    hidden = report_text(ledger, pseudonyms=True)
     assert "gpt" not in hidden
     assert "p3" not in hidden
 
@@ -219,7 +219,7 @@ def test_an_audit_names_the_models_that_it_leaves_out(ledger, fill_once):
     assert alone.to_dict()["warnings"] == [said]
     assert ledger.agreement("alone", annotators=["judge", "odd"]).warnings == ()
     assert ledger.agreement("p").warnings == ()
-    assert said in page_of(ledger, "alone").text
+    assert said in report_text(ledger, "alone")
     assert said in text_of(agreement_view(alone))
     shown = text_of(audit_view(ledger.audit("alone")))
     assert "To compare them with each other: tracker audit alone --annotator judge" in shown
@@ -230,9 +230,9 @@ def test_a_finding_about_a_model_is_told_apart(ledger, fill_once):
     found = {one.model: one.to_dict()["findings"] for one in ledger.models("p")}
     assert found["judge"] == []
     assert {one["kind"] for one in found["odd"]} == {"low_agreement"}
-    text = page_of(ledger).text
+    text = report_text(ledger)
     assert "odd: not trusted. odd agrees with people less than they do with each other" in text
     assert "judge and odd are models and left out; beside the people's the answers of odd" in text
-    hidden = markdown(ledger, pseudonyms=True)
+    hidden = report_text(ledger, pseudonyms=True)
     assert "odd" not in hidden.replace("odds", "")
     assert "annotator 5: not trusted." in hidden
