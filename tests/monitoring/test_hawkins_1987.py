@@ -90,18 +90,6 @@ def test_scores_are_those_of_t():
     assert known.scored(0.98, 0.02) == pytest.approx(stats.norm.ppf(stats.t.cdf(t, 9)))
 
 
-@pytest.mark.parametrize("dispersion", [1.0, 4.0])
-def test_scores_are_standard_normal_and_independent_from_the_first(dispersion):
-    rows = []
-    for seed in range(1500):
-        known = Known(0, 0.0, CERTAIN)
-        points = drawn(seed, 8, unequal=0.5, dispersion=dispersion)
-        rows.append([known.scored(point.value, point.error) for point in points][2:])
-    scores = np.array(rows)
-    assert stats.kstest(scores.ravel(), "norm").pvalue > 0.01
-    assert np.abs(np.corrcoef(scores.T) - np.eye(6)).max() < 0.1
-
-
 def test_scores_at_the_ends():
     known = Known(0, 0.0)
     scores = [known.scored(value, 1.0) for value in (*[1.0] * 5, 0.5, 0.5)]
@@ -147,16 +135,6 @@ def test_published_run_lengths():
     # Brook and Evans (1972), Biometrika 59, 539, section 4.3, by a Markov chain.
     assert average_run_length(3) == pytest.approx(117.59, abs=0.01)
     assert average_run_length(0.0) == pytest.approx(1 / 0.3085375387), "a score above a half"
-
-
-def test_a_run_length_of_a_simulated_sum():
-    random = np.random.default_rng(5)
-    sums, alive, lengths = np.zeros(4000), np.ones(4000, dtype=bool), np.zeros(4000)
-    while alive.any():
-        sums = np.maximum(0.0, sums + random.normal(0, 1, 4000) - 0.5)
-        lengths += alive
-        alive &= sums <= 2.0
-    assert lengths.mean() == pytest.approx(average_run_length(2.0), rel=0.05)
 
 
 def test_a_limit_gives_the_run_length():
