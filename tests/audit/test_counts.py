@@ -228,8 +228,6 @@ def test_statements_do_not_depend_on_the_number_of_items(ledger):
     assert numbers == [2, 4] * 2
 
 
-# -- samples of joint answers -----------------------------------------------------------------
-
 HOUR = 3_600
 
 

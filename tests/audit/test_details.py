@@ -112,8 +112,6 @@ def test_a_flag_says_what_settles_a_minority(ledger):
         assert "30% of the items" in why
 
 
-# -- relabeling -------------------------------------------------------------------------------
-
 RIGHT = mostly_right(0.9, 5)
 SEEDS = pytest.mark.parametrize("seeds", [2, pytest.param(10, marks=exhaustive)])
 

@@ -172,8 +172,6 @@ def test_one_correction_is_made_for_all_tests():
             audited(one(), alpha=alpha)
 
 
-# -- what evidence is missing -----------------------------------------------------------------
-
 MISSING = {
     "constant_category": "shared", "random_answers": "shared", "low_agreement": "shared",
     "category_bias": "yardstick", "severity_bias": "points", "position_bias": "orders",
@@ -201,9 +199,6 @@ def test_kinds_that_lack_evidence_are_named():
             assert hasattr(nothing, need)
             assert lacking_evidence_sentence(need) == f"there are no {LACKING[need]}"
         assert kind.name in SENTENCES
-
-
-# -- planted annotators, and honest crowds ----------------------------------------------------
 
 
 def blindly(asked):
@@ -292,8 +287,6 @@ def test_honest_annotators_are_left_alone():
         accused += bool(kinds - {"low_agreement"})  # some are right much less often than others
     assert accused <= 3
 
-
-# -- what changes nothing -----------------------------------------------------------------------
 
 seeds = st.integers(0, 10_000)
 
@@ -385,8 +378,6 @@ def test_a_p_value_is_one_and_a_lower_rate_flags_no_more(seed):
     assert {key[:2] for key in counted[1]} <= {key[:2] for key in counted[0]}
 
 
-# -- one finding explains another ---------------------------------------------------------------
-
 CONSTANT, RANDOM = (1, "constant_category", 4, None), (1, "random_answers", None, None)
 LOW, SEVERE = (1, "low_agreement", None, None), (1, "severity_bias", None, None)
 DRIFT, PAIR = (1, "drift", None, None), (1, "copying", None, 2)
@@ -437,9 +428,6 @@ def test_a_finding_that_others_follow_from_is_told_once_in_a_crowd():
     assert random["random_answers"].to_dict({2: "B"}, None)["also"] == ["low_agreement"]
 
 
-# -- figures of annotators ------------------------------------------------------------------------
-
-
 def test_figures_of_few_items():
     crowd = one({1: 0, 2: 0, 3: 1}, {1: 1, 2: 0, 3: 1}, {1: 0})
     first = audited_annotator_figures(Evidence(crowd.tallies()))[1]
@@ -476,9 +464,6 @@ def test_a_course_is_the_agreement_in_parts_with_answers_enough():
     error = (10 * 0.5**2 + 10 * 0.5**2) / 19 / 20
     assert parts[1].standard_error == pytest.approx(error**0.5)
     assert not course({**counts, (2, None, 0, apart): 19})
-
-
-# -- the answers that show a finding best ------------------------------------------------------
 
 
 def flag(kind, category=None, observed=0.9, expected=0.3, effect=None):

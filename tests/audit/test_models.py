@@ -114,9 +114,6 @@ def test_answers_of_people_and_one_model():
     assert rows == [(1, (1,), 1), (1, (3,), 1), (8, (2,), 1)]
 
 
-# -- in a ledger -------------------------------------------------------------------------------
-
-
 def fill(ledger, *, model_first):
     made = answered(1, 8, people(1), mostly_right(0.9, 4), items=200, copier=True)
     rows = [

@@ -157,8 +157,6 @@ def test_every_face_has_the_same_columns_of_annotators(run, folder):
         assert [heading for heading in headings if heading not in text] == [], face
 
 
-# -- against the audit of plain counts ---------------------------------------------------------
-
 START, DAY = 1_760_000_000, 86_400
 
 
@@ -254,8 +252,6 @@ def test_statements_do_not_depend_on_the_number_of_annotators(ledger):
         numbers.append(counted.number)
     assert numbers[0] == numbers[1] <= 49
 
-
-# -- several questions --------------------------------------------------------------------------
 
 WITHOUT_PAIRS = {"exclude_kinds": ["copying"]}
 

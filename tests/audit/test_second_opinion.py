@@ -58,9 +58,6 @@ def mixed(seed):
     return simulate(seeded(seed), voices, items=300, per_item=5)
 
 
-# -- honest annotators are not accused for what others do -------------------------------------
-
-
 @pytest.mark.parametrize("bot", [always(2), blindly], ids=["constant", "random"])
 def test_the_honest_in_a_team_of_three_with_a_bot_are_not_accused(bot):
     for seed in range(6):
@@ -140,9 +137,6 @@ def test_better_annotators_are_not_flagged_for_agreeing_less_than_the_others(cro
     assert accused <= 0.02 * 12 * crowds
 
 
-# -- and the others are found ---------------------------------------------------------------
-
-
 def test_two_who_copy_are_found():
     found = 0
     for seed in range(5):
@@ -181,9 +175,6 @@ def test_more_answers_never_find_fewer(crowds):
         found.append(hits)
     assert found == sorted(found)
     assert found[-1] == 4 * crowds
-
-
-# -- the consensus ----------------------------------------------------------------------------
 
 
 def test_known_answers_are_taken_as_true_and_show_which_annotator_to_believe():

@@ -73,9 +73,6 @@ def test_series_without_a_change_raise_no_alarm():
     assert (alarm.direction, alarm.since) == ("drop", at(20))
 
 
-# -- false alarms --------------------------------------------------------------------------
-
-
 @exhaustive
 @pytest.mark.parametrize("direction", ["drop", "change"])
 @pytest.mark.parametrize(
@@ -127,8 +124,6 @@ def test_shares_of_few_items_raise_no_more_than_stated(least, most, agreement):
     assert number["drop"] <= 23
     assert 4 <= number["rise"] <= 26
 
-
-# -- what never changes --------------------------------------------------------------------
 
 figures = st.integers(-20, 20).map(lambda tenths: tenths / 8)
 rows = st.lists(st.tuples(figures, st.sampled_from([0.0, 0.25, 0.5, 1.0, 2.0])), max_size=25)

@@ -123,9 +123,6 @@ def test_a_sum_remembers_where_it_last_stood_at_zero():
     assert cusum_change_start(mirrored, 0, 2, 8, -1) == 6
 
 
-# -- run lengths (Goel and Wu 1971) ----------------------------------------------------------
-
-
 def test_published_run_lengths():
     # Lucas and Crosier (1982), Technometrics 24, 199, and Montgomery, Introduction to Statistical
     # Quality Control, 6th ed., tables 9.3 and 9.4. Rates of alarms add up, so that of two sums the

@@ -15,8 +15,6 @@ from tracker.monitoring import Point, change_points
 from tracker.monitoring.change_points import change_point_partition, series_neighbour_spread
 from tracker.monitoring.series import series_of_points
 
-# -- the division --------------------------------------------------------------------------
-
 
 def divisions(n):
     """Yield the starts of all divisions of n points into stretches of two or more."""
@@ -61,9 +59,6 @@ def test_a_partition_has_no_level_of_a_single_point_and_is_the_same_far_from_zer
     assert partition(values + 1e6) == partition(values)
 
 
-# -- the dispersion ------------------------------------------------------------------------
-
-
 def test_a_dispersion_is_the_ratio_of_the_spread_to_what_errors_say():
     values = np.random.default_rng(8).normal(0, 0.02, 20_000)
     series = series_of_points(weekly(values, 0.01))
@@ -85,9 +80,6 @@ def test_a_dispersion_is_the_ratio_of_the_spread_to_what_errors_say():
     never_below_one = change_points(drawn(1, 40, dispersion=0.1))
     assert never_below_one.dispersion == 1.0
     assert never_below_one.levels[0].standard_error == pytest.approx(0.02 / math.sqrt(40))
-
-
-# -- levels and changes --------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -109,9 +109,6 @@ def test_rows_are_the_same_on_every_machine_and_differ_by_seed():
         assert next(rows).item == "item 0000000000001", "rows are streamed"
 
 
-# -- crowds ---------------------------------------------------------------------------------
-
-
 def test_a_crowd_shares_the_items_at_random():
     rows = list(simulate_crowd(items=1000))
     answers = answers_by_item(rows).values()
@@ -178,8 +175,6 @@ def test_planted_annotators_do_as_they_claim():
     assert rate_and_error(pair, "negative")[0] > 0.96
     assert rate_and_error(pair, "positive")[0] < 0.05
 
-
-# -- what is refused ------------------------------------------------------------------------
 
 MISTAKES = {
     "not KIND=NUMBER": ["", "honest", "honest=5,"],

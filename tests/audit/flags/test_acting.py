@@ -189,9 +189,6 @@ def test_a_history_is_in_order_and_goes_with_a_purge(people):
     assert stored(people)["purges"] == 1
 
 
-# -- two at once ---------------------------------------------------------------------------
-
-
 def until_another_waits(ledger):
     """Go on once another transaction waits for a lock, where the database can be asked."""
     if ledger.database.url.get_backend_name() == "postgresql":

@@ -163,9 +163,6 @@ def test_statements_do_not_depend_on_the_number_of_flags(people):
     assert stored(people) == rows, "a failed recording leaves nothing"
 
 
-# -- pairs, names, and what is stored --------------------------------------------------------
-
-
 def evidence_of(ledger):
     with ledger.reading("p") as (connection, _):
         return connection.scalar(select(FlagSighting.evidence))

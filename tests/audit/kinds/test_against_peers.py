@@ -70,8 +70,6 @@ def test_random_answers_have_the_score_and_its_bound():
         assert again.notable == (bound < floor)
 
 
-# -- severity -------------------------------------------------------------------------------
-
 POINTS = {category: float(category) for category in (1, 2, 3, 5)}
 
 
@@ -135,9 +133,6 @@ def test_severity_bias_of_a_higher_annotator_is_above():
     assert severity([{1: 0, 2: 1}] * 10, points)[1].p_value == pytest.approx(2 / 2**10)
     assert not severity([{1: 0, 2: 0}] * 30, points)[1].notable
     assert severity([{1: 0}], points) == {}
-
-
-# -- low agreement --------------------------------------------------------------------------
 
 
 def test_low_agreement_has_a_small_lower_tail():

@@ -124,8 +124,6 @@ def test_pairs_of_few_items_have_no_test_and_those_without_minority_answers_no_r
         assert [result.tolist() for result in found] == p_values
 
 
-# -- habits ---------------------------------------------------------------------------------
-
 NEUTRAL = Habits({}, 1.0)
 answers = st.lists(st.sampled_from([(), (1,), (2,), (3,), (1, 2)]), min_size=2, max_size=7)
 odds = st.floats(0.05, 20.0)

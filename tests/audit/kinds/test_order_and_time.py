@@ -87,9 +87,6 @@ def test_drift_needs_enough_answers_that_vary():
         assert results(kind) == {}
 
 
-# -- runs of one answer ---------------------------------------------------------------------
-
-
 def lazy(asked):
     again = asked.before is not None and asked.random.random() < 0.5
     return asked.before if again else asked.honest()
@@ -149,8 +146,6 @@ def test_straight_lining_needs_enough_answers_and_items_on_which_not_all_agree()
     assert lining_of({((0,), (0,), (((0,), 4),)): 50}) is None
 
 
-# -- times ----------------------------------------------------------------------------------
-
 RATIOS = [0.1, 0.7, 0.8, 0.9, 1.0, 1.1, 1.3, 1.6, 0.6]
 
 
@@ -185,9 +180,6 @@ def test_too_fast_needs_three_others_with_enough_times():
         assert not any(finding.notable for finding in found if finding.annotator)
     assert fast([0.1, 1.0, 1.1, 0.9])[0].p_value is not None
     assert results(TOO_FAST, times={1: AnswerTimes(50, 4.0, 0, None)}) == {}
-
-
-# -- places of a pair -----------------------------------------------------------------------
 
 
 def places(orders):

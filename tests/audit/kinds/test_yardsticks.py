@@ -77,9 +77,6 @@ def test_category_bias_is_found_once_for_each_annotator_and_category():
     assert len({finding.key for finding in findings}) == len(findings) == 15
 
 
-# -- accuracy on gold -----------------------------------------------------------------------
-
-
 def test_low_gold_accuracy_is_the_law_of_as_many_right_among_the_answers_to_shared_items():
     record = recorded(1, {4: Person(lambda asked: asked.honest(0.45))}, people=6, gold=0.5)
     found = results(LOW_GOLD_ACCURACY, gold=record.evidence().gold)
@@ -140,8 +137,6 @@ def test_low_gold_accuracy_without_anything_to_compare_has_no_test():
         assert results(kind) == {}
 
 
-# -- self-agreement -------------------------------------------------------------------------
-
 ALONE, ALL = make_pattern([(0,)]), make_pattern([(0,)] * 3)
 MOST, FEW = make_pattern([(0,), (0,), (1,)]), make_pattern([(0,), (0,), (1,), (1,)])
 
@@ -188,9 +183,6 @@ def test_low_self_agreement_of_few_repeats_has_an_interval_and_no_test():
     partly = Counter({((0,), (0, 1), ALL): 10, ((0, 1), (0, 1), ALL): 4})
     changed = results(LOW_SELF_AGREEMENT, repeats={1: partly, 2: again(ALL, 9, 1)})[1]
     assert changed.observed == pytest.approx(4 / 14), "any change counts"
-
-
-# -- empty answers --------------------------------------------------------------------------
 
 
 def empty(skips):

@@ -45,9 +45,6 @@ def test_discovery_rates_against_scipy():
     assert (benjamini_hochberg([]), benjamini_hochberg([0.3])) == ([], [0.3])
 
 
-# -- the Poisson-binomial distribution ------------------------------------------------------
-
-
 def test_a_poisson_binomial_distribution_enumerates_every_outcome():
     chances = [(1, 3, 2), (2, 5, 3), (3, 4, 1)]
     trials = [held / size for held, size, items in chances for _ in range(items)]
@@ -91,9 +88,6 @@ def test_normal_tails_are_mantel_haenszel_with_continuity_correction():
         assert (*normal,) == pytest.approx((*exact,), rel=0.05)
     assert 0 < poisson_binomial_normal_tails(100_000, 1_000.0, 500.0).upper < 1e-300
     assert 0 < poisson_binomial_tails(500, [(1, 20, 500)]).upper < 1e-300
-
-
-# -- strata ---------------------------------------------------------------------------------
 
 
 @st.composite
@@ -161,9 +155,6 @@ def test_strata_that_cannot_tell_change_nothing():
 def test_clopper_pearson_against_scipy(successes, trials):
     expected = stats.binomtest(successes, trials).proportion_ci(method="exact")
     assert clopper_pearson(successes, trials) == pytest.approx((expected.low, expected.high))
-
-
-# -- exchangeable sums ----------------------------------------------------------------------
 
 
 def pattern(*counts):
@@ -266,9 +257,6 @@ def test_tails_do_not_depend_on_items_that_cannot_tell_or_are_never_met():
     assert tails_of(draws, [20, 50, 50, 50], -2.0) == tails_of(draws, [20], -2.0)
     mute = exchangeable_sum_tails(draws, np.array([1, 2]), np.array([9, 9]), 0.0)
     assert mute == (1.0, 1.0)
-
-
-# -- a fall -----------------------------------------------------------------------------------
 
 
 def fall(answers, right):

@@ -102,9 +102,6 @@ def test_usages_of_few_answers():
     assert mantel_haenszel_usages(tally_columns_of(AnnotatorTallies()).shared) == []
 
 
-# -- the interval of a common odds ratio ------------------------------------------------------
-
-
 def test_an_interval_of_chances_against_statsmodels():
     rows = [(1, 1, 4, 6), (0, 2, 3, 5), (1, 3, 5, 4), (0, 0, 4, 9), (1, 1, 1, 7)]
     expected = stratified(
@@ -125,9 +122,6 @@ def test_an_interval_of_always_and_never_has_one_exact_bound():
     assert never == pytest.approx((0.0, 1 / odds))
     assert mantel_haenszel_of_chances(0, 0, [(1, 4, 4, 12), (0, 0, 3, 5)]).odds_interval is None
     assert mantel_haenszel_of_chances(0, 0, [(1, 1, 1, 12)]) is None
-
-
-# -- against gold -----------------------------------------------------------------------------
 
 
 def test_margins_against_statsmodels():

@@ -93,9 +93,6 @@ def test_agreement_within_a_pattern():
     assert peer_agreement((1,), make_pattern([(1,), (2,)])) is None
 
 
-# -- the spammer score ------------------------------------------------------------------------
-
-
 def score_of(table):
     return spammer_scores(np.asarray(table)[None])[0]
 
@@ -171,9 +168,6 @@ def test_kappa_against_scikit_learn():
     assert majority_kappa(counts) == pytest.approx(expected)
     assert majority_kappa(np.zeros((2, 2))) is None
     assert majority_kappa(np.array([[4.0, 0.0], [0.0, 0.0]])) is None
-
-
-# -- differences of points --------------------------------------------------------------------
 
 
 @given(st.lists(st.dictionaries(st.integers(1, 4), st.integers(1, 5), max_size=4), max_size=12))
