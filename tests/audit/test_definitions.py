@@ -8,7 +8,6 @@ import pandas as pd
 import pytest
 
 from tests.audit.crowds import seeded
-from tests.helpers import count_statements
 from tests.profiles import exhaustive
 
 
@@ -189,17 +188,6 @@ def test_attributes_that_mean_nothing_are_still(ledger):
     }
     ledger.import_frame(sliced(seeded(4), 250, {"en": 0.3}, **makes), "p", keep=names)
     assert definitions(ledger) == []
-
-
-def test_statements_do_not_depend_on_the_number_of_slices(ledger):
-    numbers = set()
-    for values in (2, 12):
-        frame = sliced(seeded(5), 400, {f"l{n}": 0.2 for n in range(values)})
-        ledger.import_frame(frame, f"p{values}", keep=["language"])
-        with count_statements(ledger.database.engine) as counted:
-            ledger.audit(f"p{values}")
-        numbers.add(counted.number)
-    assert len(numbers) == 1
 
 
 def test_a_row_for_each_import_has_the_items_that_it_brought_answers_to(ledger):

@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.helpers import count_statements
 from tests.profiles import examples
 from tracker.audit.design import LEAST_TEXTS, connected_annotators
 from tracker.audit.shared_sql import count_links_of_annotators
@@ -100,17 +99,6 @@ def test_the_command_that_is_told_makes_one_item_of_each_text(ledger, tmp_path):
     assert ledger.items.alias_file("p", pairs) == 30
     assert design(ledger, again) == []
     assert ledger.agreement("p").counts.items_compared == 30
-
-
-def test_statements_do_not_depend_on_the_number_of_groups(ledger):
-    numbers = set()
-    for groups in (["ab", "cd"], ["ab", "cd", "ef", "gh", "ij"]):
-        project = f"of {len(groups)}"
-        ledger.import_frame(pd.DataFrame(answers(groups, 100 // len(groups))), project)
-        with count_statements(ledger.database.engine) as counted:
-            ledger.audit(project)
-        numbers.add(counted.number)
-    assert len(numbers) == 1
 
 
 def test_links_of_annotators_against_a_plain_loop(ledger):

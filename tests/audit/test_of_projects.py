@@ -1,6 +1,7 @@
 """Audits of projects: from answers, of several questions, recorded, and in every face."""
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pandas as pd
@@ -241,16 +242,24 @@ def test_the_database_finds_what_plain_counts_find(ledger, crowd):
     assert len(flagged & set(planted.values())) > 1
 
 
-def test_statements_do_not_depend_on_the_number_of_annotators(ledger):
+def test_statements_do_not_depend_on_annotators_groups_or_slices(ledger):
     numbers = []
-    for people in (6, 20):
-        project = f"of {people}"
-        ledger.import_frame(rows_of(recorded(1, people=people, answers=40)), project)
-        with count_statements(ledger.database.engine) as counted:
-            found = ledger.audit(project, evidence=3)
-        assert found.flagged() == []
-        numbers.append(counted.number)
-    assert numbers[0] == numbers[1] <= 49
+    for people, groups in ((6, 2), (15, 5)):
+        frames = []
+        for group in "abcde"[:groups]:
+            frame = rows_of(recorded(1, people=people, answers=40))
+            items = frame["item"].str[1:].astype(int)
+            frames.append(frame.assign(language=[f"{group}{n % groups}" for n in items]))
+            for name in ("item", "annotator"):
+                frames[-1][name] = group + frame[name]
+        ledger.import_frame(pd.concat(frames), f"of {groups}", keep=["language"])
+        for ask in (partial(ledger.audit, evidence=3), ledger.verdict):
+            with count_statements(ledger.database.engine) as counted:
+                found = ask(f"of {groups}")
+            numbers.append(counted.number)
+        assert [one["kind"] for one in found["verdict"]] == ["disconnected_groups"]
+    assert numbers[:2] == numbers[2:]
+    assert numbers[0] <= 49
 
 
 WITHOUT_PAIRS = {"exclude_kinds": ["copying"]}

@@ -9,7 +9,6 @@ from tests.audit.flags.found import listed
 from tests.audit.test_definitions import school, sliced
 from tests.audit.test_odd_import import answers
 from tests.audit.test_odd_import import slipped as slipped_answers
-from tests.helpers import count_statements
 from tracker.audit.sentences import nothing
 from tracker.report.document import Acts, Paragraph, plain_line
 from tracker.report.gather import gather_report
@@ -205,14 +204,3 @@ def test_of_pairs_only_an_annotator_could_be_missed(ledger):
     told = ledger.verdict("p")
     assert (told["verdict"], told["detectable_gap"]) == ([], None)
     assert "could be missed" in nothing(8, None)
-
-
-def test_statements_do_not_depend_on_the_number_of_answers(ledger):
-    numbers = set()
-    for people, items in ((4, 60), (9, 200)):
-        rows = [(f"i{n}", f"p{who}", "abc"[n % 3]) for n in range(items) for who in range(people)]
-        ledger.import_frame(pd.DataFrame(rows, columns=COLUMNS), f"p{people}")
-        with count_statements(ledger.database.engine) as counted:
-            assert ledger.verdict(f"p{people}")["verdict"] == []
-        numbers.add(counted.number)
-    assert len(numbers) == 1

@@ -32,24 +32,17 @@ def blindly(random, _truth):
 
 
 def test_random_answers_are_found_in_any_shares():
-    for seed in range(4):
-        for voice in (blindly, lambda random, _: 0 if random.random() < 0.7 else 2):
-            found = randomness(crowd(seed, voice))
-            assert {who for who, result in found.items() if result.notable} == {0}
-            assert found[0].p_value < 1e-6
-            assert found[0].severity == "high"
-    assert randomness(one({0: 1, 1: 1})) == {}
-    few = randomness(crowd(4, blindly, items=12)).values()
-    assert not any(result.notable for result in few)
-
-
-def test_random_answers_are_not_found_where_answers_follow_the_items():
-    for voice in (mostly_right(0.65), leaning(1, 0.4, mostly_right(0.8))):
-        assert not any(randomness(crowd(seed, voice))[0].notable for seed in range(5))
+    for voice in (blindly, lambda random, _: 0 if random.random() < 0.7 else 2):
+        found = randomness(crowd(1, voice))
+        assert {who for who, result in found.items() if result.notable} == {0}
+        assert found[0].p_value < 1e-6
+        assert found[0].severity == "high"
     # 0 for 1, 1 for 2 and 2 for 0 tell the items apart as well as the truth.
-    wrong = randomness(crowd(1, lambda random, truth: (mostly_right(0.9)(random, truth) + 1) % 3))
-    assert wrong[0].p_value < 1e-9
-    assert not wrong[0].notable
+    wrong = crowd(1, lambda random, truth: (mostly_right(0.9)(random, truth) + 1) % 3)
+    careless = crowd(1, leaning(1, 0.4, mostly_right(0.8)))
+    for others in (wrong, careless, crowd(4, blindly, items=12)):
+        assert not any(result.notable for result in randomness(others).values())
+    assert randomness(one({0: 1, 1: 1})) == {}
 
 
 def test_random_answers_have_the_score_and_its_bound():
@@ -114,11 +107,6 @@ def test_severity_bias_has_the_p_value_of_answers_dealt_again():
         dealt = sum(random.choice(row, size=20_000) for row in rows)
         counted = 2 * min(np.mean(dealt <= seen), np.mean(dealt >= seen))
         assert found[who].p_value == pytest.approx(min(counted, 1.0), rel=0.1, abs=0.02)
-    mirrored = severity(items, {category: -points for category, points in POINTS.items()})
-    for who, result in found.items():
-        assert mirrored[who].p_value == pytest.approx(result.p_value)
-        assert mirrored[who].effect.value == pytest.approx(-result.effect.value)
-        assert mirrored[who].notable == result.notable
 
 
 def test_severity_bias_of_a_higher_annotator_is_above():
@@ -133,17 +121,6 @@ def test_severity_bias_of_a_higher_annotator_is_above():
     assert severity([{1: 0, 2: 1}] * 10, points)[1].p_value == pytest.approx(2 / 2**10)
     assert not severity([{1: 0, 2: 0}] * 30, points)[1].notable
     assert severity([{1: 0}], points) == {}
-
-
-def test_low_agreement_has_a_small_lower_tail():
-    voices = {who: mostly_right(0.85) for who in range(6)} | {0: mostly_right(0.45)}
-    tallies = simulate(seeded(2), voices, items=150, per_item=4).tallies()
-    low, *others = results(LOW_AGREEMENT, tallies).values()
-    assert low.annotator == 0
-    assert low.p_value < 1e-4
-    assert low.notable
-    assert low.effect.value < -0.15
-    assert all(result.p_value > 0.01 for result in others)
 
 
 def test_low_agreement_cannot_be_told_of_two_answers_an_item():
