@@ -54,7 +54,7 @@ def odd(ledger, state="flagged"):
 
 @pytest.mark.parametrize(("per_item", "rows"), [(2, -2), pytest.param(3, 1, marks=both), (8, 1)])
 def test_the_person_the_file_and_the_rows_are_named(ledger, tmp_path, per_item, rows):
-    """An import of one row tells it, too, and so does a trial import."""
+    """The import of the file warns of it, and so does a trial import."""
     for week, frame in enumerate(slipped(seeded(per_item), rows, per_item=per_item)):
         path = tmp_path / f"week{week}.csv"
         frame.to_csv(path, index=False)
