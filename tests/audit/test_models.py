@@ -184,10 +184,9 @@ def test_a_model_is_compared_with_the_people_who_do_not_give_its_answers(ledger,
     assert (alone.with_people, alone.people) == (model.with_people, model.people)
     said = "p3 gives gpt's answers, and so is left out of the people beside it."
     assert said in text_of(models_view([model.to_dict()], 0.95))
-    text = report_text(ledger)
-    assert "p3 gives gpt's answer on" in text
-    assert "left out of the people beside it" in text
     hidden = report_text(ledger, pseudonyms=True)
+    assert "annotator 5 gives annotator 1's answer on" in hidden
+    assert "left out of the people beside it" in hidden
     assert "gpt" not in hidden
     assert "p3" not in hidden
 
