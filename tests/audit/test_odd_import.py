@@ -106,7 +106,8 @@ def test_a_worse_week_of_everybody_does_not_hide_the_file(ledger, seed):
     assert (who, flag["details"]["import"]) == ("p3", SLIPPED + 1)
 
 
-@pytest.mark.parametrize(("per_item", "hard_week"), [(4, None), (2, HARD)])
+@pytest.mark.parametrize("hard_week", [None, HARD])
+@pytest.mark.parametrize("per_item", [4, 2])
 def test_sound_files_and_a_hard_one_are_still(ledger, per_item, hard_week):
     for frame in answers(seeded(per_item), per_item=per_item, hard_week=hard_week):
         assert ledger.import_frame(frame, "p").warnings == ()
