@@ -1,15 +1,10 @@
 """Advice on definitions does not follow those who answer blindly; figures are of all answers."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import pandas as pd
 import pytest
 
+from tests.audit.test_models import report_text
 from tests.helpers import count_statements
-from tests.report.test_pages import page_of
-from tracker.ledger import Ledger
 from tracker.report.document import plain_line
 from tracker.report.gather import gather_report
 from tracker.report.gathered import Asked
@@ -19,12 +14,10 @@ WHO = ("anna", "bernd", "clara", "dirk")
 CATEGORIES = ("Preis", "Lieferung", "Service", "Ware")
 
 
-def said(who: str, n: int, question: str) -> str:
+def said(who, n, question):
     """Two of the honest confuse price and delivery of the topic; luca always says the same."""
-    if who == "luca" and question == "tone":
-        return "Service"
     if who == "luca":
-        return CATEGORIES[n % 4]
+        return "Service" if question == "tone" else CATEGORIES[n % 4]
     slip = n % 11 == WHO.index(who)
     if question == "topic" and n % 4 < 2:
         slip = n // 4 % 4 == WHO.index(who)
@@ -32,7 +25,7 @@ def said(who: str, n: int, question: str) -> str:
     return CATEGORIES[(n + slip) % 4]
 
 
-def answers(items: int = 80) -> pd.DataFrame:
+def answers(items=80):
     return pd.DataFrame(
         [
             {"item": f"t{n}", "annotator": who} | {q: said(who, n, q) for q in ("tone", "topic")}
@@ -42,62 +35,53 @@ def answers(items: int = 80) -> pd.DataFrame:
     )
 
 
-@pytest.fixture
-def project(ledger: Ledger) -> Ledger:
+def fill(ledger):
     ledger.import_frame(answers(), "p", questions=["tone=tone", "topic=topic"])
-    return ledger
 
 
-def test_advice_is_of_the_others_and_the_figures_of_all(project: Ledger) -> None:
-    shown = page_of(project).text
+def test_a_report_gives_advice_without_the_flagged_and_figures_of_all(ledger, fill_once):
+    project = fill_once(ledger, fill)
+    shown = report_text(project)
     assert "The weakest of 2 questions is “tone” (without those flagged “topic”): 5 " in shown
-    gathered = gather_report(project, Asked("p"))
-    of = {one.name: one for one in gathered.questions}
+    assert "Of “topic”: Lieferung / Preis: 160 of 224 disagreements" in shown
+    of = {one.name: one for one in gather_report(project, Asked("p")).questions}
     assert of["topic"].without is None
     without = of["tone"].without
-    assert without is not None
     assert without.annotators == ["luca"]
     excluded = project.agreement("p", question="tone", exclude_annotators=["luca"])
     assert without.agreement["measures"][0]["value"] == excluded.main.value
     assert of["tone"].agreement["counts"]["annotators"] == 5
-    assert "Of “topic”: Lieferung / Preis: 160 of 224 disagreements" in shown
 
 
-def test_both_ways_are_said_of_one_question(project: Ledger) -> None:
-    definition = acts(gather_report(project, Asked("p", ["tone"]))).acts[1]
-    text = plain_line(definition.answer)
-    assert text.startswith(
-        "Without the answers of luca, who is flagged, Krippendorff's alpha is 0."
-    )
+def test_a_report_of_one_question_gives_both_figures(ledger, fill_once):
+    project = fill_once(ledger, fill)
+    text = plain_line(acts(gather_report(project, Asked("p", ["tone"]))).acts[1].answer)
+    begin = "Without the answers of luca, who is flagged, Krippendorff's alpha is 0."
+    assert text.startswith(begin)
     everybody = project.agreement("p", question="tone").main.value
     assert f"With all answers, Krippendorff's alpha is {everybody:.3f}" in text
     assert "the weakest category is “Service”" in text
 
 
 @pytest.mark.parametrize("merges", [False, True])
-def test_confusions_and_merges_are_told_both_ways(project: Ledger, *, merges: bool) -> None:
+def test_confusions_and_merges_are_told_both_ways(ledger, fill_once, merges):
+    project = fill_once(ledger, fill)
     ask = project.best_merges if merges else project.confusions
-    asked: dict[str, Any] = {"question": "tone"}
-    advice = project.advice("p", merges=merges, **asked)
-    assert advice is not None
-    told = advice.to_dict()
+    told = project.advice("p", merges=merges, question="tone").to_dict()
     assert told.pop("annotators") == ["luca"]
-    others = ask("p", exclude_annotators=["luca"], **asked).to_dict()
+    others = ask("p", exclude_annotators=["luca"], question="tone").to_dict()
     assert told == {key: others[key] for key in told}
-    assert told != {key: ask("p", **asked).to_dict()[key] for key in told}
+    everybody = ask("p", question="tone").to_dict()
+    assert told != {key: everybody[key] for key in told}
     assert project.advice("p", question="topic", merges=merges) is None
 
 
-def test_one_count_more_and_no_statement_for_each_answer(sqlite_ledger: Ledger) -> None:
-    numbers = []
-    for name, items in (("few", 40), ("many", 120)):
-        sqlite_ledger.import_frame(answers(items), name, questions=["tone=tone"])
-        with count_statements(sqlite_ledger.database.engine) as counted:
-            assert sqlite_ledger.advice(name, flagged=["luca"]) is not None
-        numbers.append(counted.number)
-    assert numbers[0] == numbers[1]
-
-
-def test_what_leaves_nothing_to_compare_is_no_advice(sqlite_ledger: Ledger) -> None:
-    sqlite_ledger.import_frame(answers(), "p", questions=["tone=tone"])
-    assert sqlite_ledger.advice("p", flagged=WHO) is None
+def test_advice_takes_as_many_statements_for_any_number_of_answers(ledger):
+    numbers = set()
+    for name, items in (("few", 40), ("many", 80)):
+        ledger.import_frame(answers(items), name, questions=["tone=tone"])
+        with count_statements(ledger.database.engine) as counted:
+            assert ledger.advice(name, flagged=["luca"]) is not None
+        numbers.add(counted.number)
+    assert len(numbers) == 1
+    assert ledger.advice("many", flagged=WHO) is None, "nothing is left to compare"

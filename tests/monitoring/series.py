@@ -10,6 +10,8 @@ from tracker.monitoring import Point
 
 WEEK = 7 * 86_400 * 1_000_000
 FIRST = 1_735_689_600_000_000  # 2025-01-01
+LIFTS = [(18, 0.08), (31, -0.06), (40, 0.06)]
+"""Changes of a figure, each from a week on."""
 
 
 def at(week: int) -> int:
@@ -57,3 +59,8 @@ def wandering(
     for step in steps[1:]:
         course.append(autocorrelation * course[-1] + step)
     return weekly(0.7 + 0.02 * np.sqrt(dispersion) * np.array(course))
+
+
+def scaled(points: Iterable[Point], shift: float, factor: float) -> list[Point]:
+    """Return the same points on another scale."""
+    return [Point(p.at, shift + factor * p.value, abs(factor) * p.error) for p in points]

@@ -1,6 +1,7 @@
-"""Watching a series: alarms after changes, and as many false ones as stated."""
+"""Watching a series: alarms, the scores and sums that raise them, and as many false as stated.
 
-from __future__ import annotations
+Hawkins 1987: recursive residuals. Goel and Wu 1971: how long a sum runs.
+"""
 
 import json
 from itertools import pairwise
@@ -9,37 +10,40 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import stats
+from statsmodels.api import GLS, OLS
+from statsmodels.stats.diagnostic import recursive_olsresiduals
 
-from tests.monitoring.series import at, drawn, wandering, weekly
+from tests.monitoring.series import LIFTS, at, drawn, scaled, wandering, weekly
 from tests.profiles import exhaustive
 from tracker.core.errors import InvalidOption
 from tracker.monitoring import DIRECTIONS, Point, watch
+from tracker.monitoring.autocorrelation import GRID, PRIOR, Autocorrelation
+from tracker.monitoring.cusum_state import (
+    Known,
+    Sum,
+    average_run_length,
+    cusum_change_start,
+    cusum_limit,
+)
+from tracker.monitoring.series import series_of_points
 
-LIFTS = [(18, 0.08), (31, -0.06), (40, 0.06)]
 
-
-# -- changes -------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("seed", range(8))
-def test_an_alarm_after_each_change_and_no_other(seed: int) -> None:
+@pytest.mark.parametrize("seed", range(4))
+def test_an_alarm_follows_each_change_and_nothing_else(seed):
     alarms = watch(drawn(seed, 52, LIFTS, unequal=0.2), "change").alarms
     assert [alarm.direction for alarm in alarms] == ["rise", "drop", "rise"]
     for alarm, (week, _) in zip(alarms, LIFTS, strict=True):
         assert at(week) <= alarm.at <= at(week + 12)
         assert abs(alarm.since - at(week)) <= at(2) - at(0)
         assert (alarm.after > alarm.before) == (alarm.direction == "rise")
-
-
-@pytest.mark.parametrize("seed", range(8))
-def test_a_drop_is_seen_though_a_rise_before_it_was_none_of_the_watch(seed: int) -> None:
     # Measured from the level of all points before, the drop would only undo the rise.
     (alarm,) = watch(drawn(seed, 40, LIFTS[:2]), "drop").alarms
     assert at(31) <= alarm.at <= at(39)
     assert alarm.before == pytest.approx(0.78, abs=0.03)
 
 
-def test_what_an_alarm_says() -> None:
+def test_an_alarm_has_its_weeks_and_levels():
     values = [0.80, 0.82, 0.81, 0.79, 0.80, 0.81, 0.79, 0.80, 0.77, 0.77, 0.77]
     found = watch(weekly(values, 0.01), "drop", 50)
     assert found == watch(weekly(values, 0.01), "drop", 50)
@@ -52,15 +56,36 @@ def test_what_an_alarm_says() -> None:
         "Self-starting cumulative sum (Page 1954, Hawkins 1987), reference value 0.5, "
         f"limit {found.limit:.2f}: one alarm in about 50 periods on a steady project."
     )
+    # Shares are judged as angles, and levels are of the figure.
+    points = [Point(p.at, p.value, p.error, 400) for p in weekly([*values[:8], *[0.7] * 3], 0.01)]
+    (alarm,) = watch(points, "drop", 50, bounds=(0.0, 1.0)).alarms
+    assert (alarm.before, alarm.after) == pytest.approx((0.8025, 0.70))
+    told = json.loads(json.dumps(watch(drawn(0, 52, LIFTS), "change").to_dict()))
+    assert [*told] == [
+        "direction", "run_length", "limit", "method", "n", "alarms", "undefined",
+        "autocorrelation", "too_few", "needed",
+    ]  # fmt: skip
+    assert [*told["alarms"][0]][:3] == ["at", "since", "direction"]
+    assert told["alarms"][0]["since"] == "2025-05-07T00:00:00Z"
 
 
-def test_the_sums_of_a_change_have_twice_the_run_length() -> None:
+def test_two_sums_have_twice_the_run_length_of_one():
     limits = {name: watch([], name, 500).limit for name in DIRECTIONS}
     assert limits["drop"] == limits["rise"] == pytest.approx(4.389, abs=0.001)
     assert limits["change"] == watch([], "drop", 1000).limit == pytest.approx(5.071, abs=0.001)
 
 
-# -- false alarms --------------------------------------------------------------------------
+def test_series_without_a_change_raise_no_alarm():
+    for value in (1.0, 0.3):
+        for error in (0.0, 0.05):
+            found = watch(weekly([value] * 30, error), "change", 10)
+            assert (found.alarms, found.undefined) == ((), None)
+    one_disagrees = weekly([1.0] * 12 + [0.97] + [1.0] * 6, [0.0] * 12 + [0.03] + [0.0] * 6)
+    assert watch(one_disagrees, "change", 50).alarms == ()
+    # Without errors the spread of the points is all there is.
+    values = np.random.default_rng(3).normal(0, 1, 30) + np.repeat([0, -4], [20, 10])
+    (alarm,) = watch(weekly(values, 0.0), "change").alarms
+    assert (alarm.direction, alarm.since) == ("drop", at(20))
 
 
 @exhaustive
@@ -70,9 +95,7 @@ def test_the_sums_of_a_change_have_twice_the_run_length() -> None:
     # Where sampling is all, or errors far below the median are raised to it, alarms are rarer.
     [(2.0, 0.0, 1.0), (1.0, 0.5, 1.25)],
 )
-def test_on_a_steady_project_alarms_are_as_rare_as_stated(
-    direction: str, dispersion: float, unequal: float, rarer: float
-) -> None:
+def test_alarms_on_a_steady_project_are_as_rare_as_stated(direction, dispersion, unequal, rarer):
     series = [drawn(seed, 250, unequal=unequal, dispersion=dispersion) for seed in range(70)]
     alarms = [watch(points, direction, 50).alarms for points in series]
     # Three errors of the simulation on either side; that weeks might depend on each other
@@ -87,9 +110,7 @@ def test_on_a_steady_project_alarms_are_as_rare_as_stated(
 @exhaustive
 @pytest.mark.parametrize("autocorrelation", [0.3, 0.5, 0.8])
 @pytest.mark.parametrize("dispersion", [1.0, 2.25])
-def test_weeks_that_depend_on_each_other_raise_few_more(
-    autocorrelation: float, dispersion: float
-) -> None:
+def test_weeks_that_depend_on_each_other_raise_few_more(autocorrelation, dispersion):
     """Taken for independent they raised 16 and 33 in 1,000 weeks with .5 and .8, of 2 stated."""
     series = [wandering(seed, 100, autocorrelation, dispersion=dispersion) for seed in range(50)]
     number = sum(len(watch(points, "change").alarms) for points in series)
@@ -102,9 +123,7 @@ def test_weeks_that_depend_on_each_other_raise_few_more(
 @pytest.mark.parametrize(
     ("least", "most", "agreement"), [(10, 10, 0.9), (10, 30, 0.8), (10, 30, 0.9)]
 )
-def test_shares_of_few_items_raise_no_more_than_stated(
-    least: int, most: int, agreement: float
-) -> None:
+def test_shares_of_few_items_raise_no_more_than_stated(least, most, agreement):
     """Taken as they are, 3.1 to 3.5 drops and 0.3 to 1.4 rises in 1,000 weeks."""
     number = {"drop": 0, "rise": 0}
     for seed in range(30):
@@ -112,10 +131,8 @@ def test_shares_of_few_items_raise_no_more_than_stated(
         items = random.integers(least, most + 1, 250)
         shares = random.binomial(items, agreement) / items
         errors = np.sqrt(shares * (1 - shares) / (items - 1))
-        points = [
-            Point(at(week), float(v), float(e), int(n))
-            for week, (v, e, n) in enumerate(zip(shares, errors, items, strict=True))
-        ]
+        rows = enumerate(zip(shares.tolist(), errors.tolist(), items.tolist(), strict=True))
+        points = [Point(at(week), *row) for week, row in rows]
         for direction in number:
             number[direction] += len(watch(points, direction, bounds=(0.0, 1.0)).alarms)
     # 15 are stated; three of their errors more is 26.
@@ -123,110 +140,169 @@ def test_shares_of_few_items_raise_no_more_than_stated(
     assert 4 <= number["rise"] <= 26
 
 
-def test_levels_are_of_the_figure_though_angles_are_judged() -> None:
-    values = [0.80, 0.82, 0.81, 0.79, 0.80, 0.81, 0.79, 0.80, 0.70, 0.70, 0.70]
-    points = [Point(p.at, p.value, p.error, 400) for p in weekly(values, 0.01)]
-    (alarm,) = watch(points, "drop", 50, bounds=(0.0, 1.0)).alarms
-    assert (alarm.before, alarm.after) == pytest.approx((0.8025, 0.70))
-
-
-def test_weeks_in_which_all_agree_raise_no_alarm_when_one_disagrees() -> None:
-    points = weekly([1.0] * 12 + [0.97] + [1.0] * 6, [0.0] * 12 + [0.03] + [0.0] * 6)
-    assert watch(points, "change", 50).alarms == ()
-
-
-@pytest.mark.parametrize("value", [1.0, 0.3])
-def test_points_that_are_all_the_same_raise_none(value: float) -> None:
-    for error in (0.0, 0.05):
-        found = watch(weekly([value] * 30, error), "change", 10)
-        assert (found.alarms, found.undefined) == ((), None)
-
-
-def test_without_errors_the_spread_of_the_points_is_all_there_is() -> None:
-    values = np.random.default_rng(3).normal(0, 1, 30) + np.repeat([0, -4], [20, 10])
-    (alarm,) = watch(weekly(values, 0.0), "change").alarms
-    assert (alarm.direction, alarm.since) == ("drop", at(20))
-
-
-# -- what never changes --------------------------------------------------------------------
-
 figures = st.integers(-20, 20).map(lambda tenths: tenths / 8)
 rows = st.lists(st.tuples(figures, st.sampled_from([0.0, 0.25, 0.5, 1.0, 2.0])), max_size=25)
 
 
-def said(points: list[Point], direction: str = "change") -> list[tuple[int, int]]:
-    return [(alarm.at, alarm.since) for alarm in watch(points, direction, 20).alarms]
-
-
 @given(rows, st.integers(0, 25))
-def test_an_alarm_stays_whatever_comes_later(rows: list[tuple[float, float]], n: int) -> None:
+def test_alarms_go_forward_and_stay(rows, n):
     points = [Point(at(0), 0.0, 0.5), *(Point(at(k), *row) for k, row in enumerate(rows, 1))]
     whole, part = watch(points, "change", 20).alarms, watch(points[:n], "change", 20).alarms
     assert part == whole[: len(part)]
     assert all(alarm.at > points[:n][-1].at for alarm in whole[len(part) :] if n >= 4)
-
-
-@given(rows)
-def test_alarms_go_forward(rows: list[tuple[float, float]]) -> None:
-    points = [Point(at(k), *row) for k, row in enumerate(rows)]
-    alarms = watch(points, "change", 4).alarms
+    alarms = watch(points[1:], "change", 4).alarms
     assert all(alarm.since <= alarm.at for alarm in alarms)
     assert all(one.at < other.since for one, other in pairwise(alarms))
     assert all((alarm.after > alarm.before) == (alarm.direction == "rise") for alarm in alarms)
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_a_drop_is_a_rise_of_the_mirrored_series(seed: int) -> None:
+@pytest.mark.parametrize("seed", range(2))
+def test_alarms_of_a_mirrored_shifted_and_scaled_series(seed):
+    def alarms(points, direction="change"):
+        return [(alarm.at, alarm.since) for alarm in watch(points, direction, 20).alarms]
+
     points = drawn(seed, 52, LIFTS, unequal=0.5, dispersion=1.5)
-    mirrored = [Point(p.at, -p.value, p.error) for p in points]
-    assert said(points, "drop") == said(mirrored, "rise") != []
-    assert said(points, "rise") == said(mirrored, "drop") != []
+    mirrored = scaled(points, 0, -1)
+    assert alarms(points, "drop") == alarms(mirrored, "rise") != []
+    assert alarms(points, "rise") == alarms(mirrored, "drop") != []
+    assert alarms(points) == alarms(scaled(points, 3, 7)) != []
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_shifted_and_scaled(seed: int) -> None:
-    points = drawn(seed, 52, LIFTS, unequal=0.5, dispersion=1.5)
-    other = [Point(p.at, 3 + 7 * p.value, 7 * p.error) for p in points]
-    assert said(points) == said(other) != []
-
-
-# -- guards --------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("n", [0, 1, 2, 3])
-def test_three_points_are_too_few(n: int) -> None:
-    found = watch(drawn(1, n))
-    assert (found.n, found.alarms, found.undefined) == (n, (), "too_few_points")
-    assert (found.direction, found.run_length) == ("drop", 500)
-
-
-def test_four_points_are_watched() -> None:
+def test_a_watch_needs_four_points_a_direction_and_a_run_length():
+    for n in range(4):
+        found = watch(drawn(1, n))
+        assert (found.n, found.alarms, found.undefined) == (n, (), "too_few_points")
+        assert (found.direction, found.run_length) == ("drop", 500)
     assert watch(drawn(1, 4)).undefined is None
-
-
-def test_no_such_direction() -> None:
     with pytest.raises(InvalidOption) as raised:
         watch(drawn(1), "fall")
     assert raised.value.message == "--watch-for 'fall' is no direction"
     assert raised.value.mend == "one of drop, rise, change"
+    for run_length in (1, 0, -5, 1.99, float("nan"), 1_000_001, float("inf")):
+        with pytest.raises(InvalidOption, match=f"a run length of {run_length} is not from 2 to"):
+            watch(drawn(1), "drop", run_length)
+    for run_length in (2, 1_000_000):
+        assert watch(drawn(1, 9), "change", run_length).run_length == run_length
 
 
-@pytest.mark.parametrize("run_length", [1, 0, -5, 1.99, float("nan"), 1_000_001, float("inf")])
-def test_no_such_run_length(run_length: float) -> None:
-    with pytest.raises(InvalidOption, match=f"a run length of {run_length} is not from 2 to"):
-        watch(drawn(1), "drop", run_length)
+INDEPENDENT = 0
+"""The place of no autocorrelation at all."""
+CERTAIN = np.where(GRID == 0, 0.0, -np.inf)
+"""What is believed of it if there is none."""
 
 
-@pytest.mark.parametrize("run_length", [2, 1_000_000])
-def test_run_lengths_at_the_ends(run_length: int) -> None:
-    assert watch(drawn(1), "change", run_length).run_length == run_length
+def columns(points):
+    return np.array([(point.value, point.error) for point in points]).T
 
 
-def test_as_json() -> None:
-    found = json.loads(json.dumps(watch(drawn(0, 52, LIFTS), "change").to_dict()))
-    assert list(found) == [
-        "direction", "run_length", "limit", "method", "n", "alarms", "undefined",
-        "autocorrelation", "too_few", "needed",
-    ]  # fmt: skip
-    assert list(found["alarms"][0])[:3] == ["at", "since", "direction"]
-    assert found["alarms"][0]["since"] == "2025-05-07T00:00:00Z"
+def test_residuals_are_those_of_statsmodels():
+    for seed in range(3):
+        points = drawn(seed, 25, unequal=0.7)
+        values, errors = columns(points)
+        # Weighted least squares are ordinary ones of columns divided by the errors.
+        fitted = OLS(values / errors, 1 / errors[:, None]).fit()
+        expected = recursive_olsresiduals(fitted, skip=1)[4]
+        known = Known(0, 0.0)
+        residuals = [known.take(point.value, point.error)[0][INDEPENDENT] for point in points]
+        assert residuals[1:] == pytest.approx(list(expected[-24:]))
+        assert residuals[0] == 0.0
+        mean, squares = known.mean[INDEPENDENT], known.squares[INDEPENDENT]
+        assert mean == pytest.approx(float(np.average(values, weights=errors**-2)))
+        # Together they are all that the mean leaves over.
+        assert squares == pytest.approx(float((((values - mean) / errors) ** 2).sum()))
+
+
+@pytest.mark.parametrize("place", [4, 16])
+def test_residuals_of_dependent_points_are_those_of_generalized_least_squares(place):
+    points = drawn(1, 25, unequal=0.7)
+    values, errors = columns(points)
+    correlation = GRID[place] ** np.abs(np.subtract.outer(np.arange(25), np.arange(25)))
+    fitted = GLS(values, np.ones(25), np.outer(errors, errors) * correlation).fit()
+    known = Known(0, 0.0)
+    for point in points:
+        known.take(point.value, point.error)
+    scale = 1 - GRID[place] ** 2
+    assert known.mean[place] == pytest.approx(fitted.params[0])
+    assert known.weight[place] / scale == pytest.approx(fitted.scale / fitted.bse[0] ** 2)
+    assert known.squares[place] / scale == pytest.approx(fitted.ssr)
+
+
+def test_an_autocorrelation_is_believed_by_its_likelihood():
+    found = {}
+    for autocorrelation in (0.0, 0.8):
+        known, value = Known(0, 0.0), 0.0
+        for step in np.random.default_rng(5).normal(size=200):
+            value = autocorrelation * value + step
+            known.scored(value, 1.0)
+        found[autocorrelation] = Autocorrelation.of(known.belief)
+    assert found[0.0].value < 0.1
+    assert found[0.8].value == pytest.approx(0.8, abs=0.12)
+    assert found[0.8].ci_low > 0.5
+    assert found[0.0].ci_high < 0.4
+
+
+def test_scores_are_those_of_t():
+    points = drawn(4, 12, unequal=0.3)
+    one, other = Known(0, 0.0), Known(0, 0.0, CERTAIN)
+    residuals = [one.take(point.value, point.error)[0][INDEPENDENT] for point in points]
+    scores = [other.scored(point.value, point.error) for point in points]
+    for k in range(2, 12):
+        t = residuals[k] / np.sqrt(np.mean(np.square(residuals[1:k])))
+        assert scores[k] == pytest.approx(stats.norm.ppf(stats.t.cdf(t, k - 1)))
+    assert scores[:2] == [0.0, 0.0]
+    # A dispersion far below one is not believed.
+    known = Known(0, 0.5, CERTAIN)
+    for _ in range(10):
+        known.take(1.0, 0.02)
+    t = -0.02 / (0.02 * np.sqrt(1.1)) / np.sqrt(0.5)
+    assert known.scored(0.98, 0.02) == pytest.approx(stats.norm.ppf(stats.t.cdf(t, 9)))
+
+
+def test_scores_at_the_ends():
+    known = Known(0, 0.0)
+    scores = [known.scored(value, 1.0) for value in (*[1.0] * 5, 0.5, 0.5)]
+    assert scores[:6] == [0.0] * 6, "where nothing has ever differed nothing can be judged"
+    assert scores[6] < -1
+    known = Known(0, 0.5)
+    for _ in range(400):
+        known.take(1.0, 0.02)
+    assert known.scored(1e9, 0.02) == pytest.approx(37.05, abs=0.01)
+
+
+def test_points_chosen_for_lying_far_out_count_half():
+    known = Known.of(series_of_points(weekly([0.5, 0.7, 0.9], [0.1, 0.1, 0.2])), 1, 3, PRIOR)
+    assert known.weight[INDEPENDENT] == pytest.approx((1 / 0.01 + 1 / 0.04) / 2)
+    assert known.mean[INDEPENDENT] == pytest.approx((0.7 * 4 + 0.9) / 5)
+    assert (known.start, known.freedom, known.floor) == (1, 1, 0.5)
+    assert known.squares[INDEPENDENT] == pytest.approx(0.04 / 0.05)
+    assert Known.of(series_of_points(weekly([1.0], 0.0)), 0, 1, PRIOR).floor == 0.0
+
+
+def test_a_sum_remembers_where_it_last_stood_at_zero():
+    up, down = Sum(1), Sum(-1)
+    heights = [(up.add(score, k), up.zero) for k, score in enumerate([0.2, 1.5, 0.7, -3.0, 2.0])]
+    assert heights == [(0, 0), (1.0, 0), (pytest.approx(1.2), 0), (0, 3), (1.5, 3)]
+    assert [down.add(score, k) for k, score in enumerate([-2.0, 1.0])] == [1.5, 0.0]
+    assert down.zero == 1
+    # The likeliest place of a change is after the sum left zero.
+    series = series_of_points(weekly([0.0, 0.1, 0.0, 0.1, 0.1, 0.0, 0.9, 1.0, 0.9], 0.1))
+    mirrored = series_of_points(weekly([-value for value in series.values], 0.1))
+    assert [cusum_change_start(series, *at, 8, 1) for at in ((0, 2), (0, 6), (4, 4))] == [6, 7, 6]
+    assert cusum_change_start(mirrored, 0, 2, 8, -1) == 6
+
+
+def test_published_run_lengths():
+    # Lucas and Crosier (1982), Technometrics 24, 199, and Montgomery, Introduction to Statistical
+    # Quality Control, 6th ed., tables 9.3 and 9.4. Rates of alarms add up, so that of two sums the
+    # run length is half.
+    for limit, two_sided in ((4, 168), (5, 465), (4.77, 370)):
+        assert average_run_length(limit) / 2 == pytest.approx(two_sided, rel=0.004)
+    # Brook and Evans (1972), Biometrika 59, 539, section 4.3, by a Markov chain.
+    assert average_run_length(3) == pytest.approx(117.59, abs=0.01)
+    assert average_run_length(0.0) == pytest.approx(1 / 0.3085375387), "a score above a half"
+
+
+def test_a_limit_gives_the_run_length():
+    for run_length in (4, 10, 370, 500, 1000, 100_000, 2_000_000):
+        assert average_run_length(cusum_limit(run_length)) == pytest.approx(run_length, rel=1e-6)
+    assert cusum_limit(2) == cusum_limit(3) == 0.0

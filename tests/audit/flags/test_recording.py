@@ -1,116 +1,104 @@
-"""What recorded audits make of flags: new, seen again, opened again, closed."""
+"""What recorded audits make of flags: new, seen again, opened again, closed; what is stored."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
-from typing import Any
+import io
+import json
 
 import pytest
+from rich.console import Console
+from sqlalchemy import insert, select
 
 from tests.audit.flags.found import Seen, acted, history, listed, record, shown, states
 from tests.helpers import count_statements, stored
+from tracker.audit.columns import FLAGS
 from tracker.audit.flag_list import count_flags
 from tracker.audit.flags import Recorded
+from tracker.audit.tables import flag_view, recorded_flags_in_words
 from tracker.core import clock
-from tracker.ledger import Ledger
-from tracker.projects.annotators import find_flagged_annotators
+from tracker.projects.annotators import find_flagged_annotators, rename_annotator
+from tracker.render.blocks import listing_table
+from tracker.storage.schema import FlagSighting
 
-SELECTION: dict[str, Any] = {
-    "annotators": ["ada"], "excluded": [], "since": None, "until": None, "where": {},
-}  # fmt: skip
+SELECTION = {"annotators": ["ada"], "excluded": [], "since": None, "until": None, "where": {}}
+PAIR = Seen(1, "copying", None, other=3)
 
 
-def test_a_new_finding_is_open(people: Ledger) -> None:
+def test_a_new_finding_is_an_open_flag_of_its_annotator_category_and_kind(people):
     assert record(people, Seen(1), Seen(2, category=None)) == Recorded(2, 0, 0, 0)
-    # in the order of the audit, which tells annotators in the order of its own
+    # in the order of the audit, which tells annotators in an order that it chooses
     rows = {row["annotator"]: row for row in listed(people)}
     assert {row["flag"] for row in rows.values()} == {1, 2}
-    assert rows["ada"]["category"] == "x"
-    assert rows["bo"]["category"] is None
+    assert (rows["ada"]["category"], rows["bo"]["category"]) == ("x", None)
     assert {row["with"] for row in rows.values()} == {None}
     assert history(people, 1) == [("found", "open", None, None)]
     assert rows["ada"]["why"].startswith("ada gave “x” in 72 of 80 answers")
+    every = [Seen(1), Seen(2), Seen(1, category=2), Seen(1, "constant_category"), Seen(1, "k", 1)]
+    assert record(people, *every) == Recorded(4, 1, 0, 1)
+    assert record(people, *every) == Recorded(0, 5, 0, 0)
 
 
-def test_what_is_found_again_while_open_is_one_more_sighting(people: Ledger) -> None:
+GREW = "evidence grew from {} to {} items"
+STORIES = {
+    "by a person": [(40, "open"), ("resolve", "resolved"), (40, "open", "found again")],
+    "by itself": [(40, "open"), (None, "resolved"), (40, "open", "found again")],
+    "by half": [(40, "open"), ("dismiss", "dismissed"), (59, "dismissed"), (10, "dismissed"),
+                (60, "open", GREW.format(40, 60))],
+    "from nothing": [(0, "open"), ("dismiss", "dismissed"), (0, "dismissed"),
+                     (1, "open", GREW.format(0, 1)), ("dismiss", "dismissed"), (1, "dismissed")],
+    # From the dismissal on, not from the last sighting, nor from an appeal: small steps add up.
+    "in small steps": [(40, "open"), ("dismiss", "dismissed"), (55, "dismissed"),
+                       ("appeal", "dismissed"), (59, "dismissed"),
+                       (61, "open", GREW.format(40, 61)), ("dismiss", "dismissed"),
+                       (91, "dismissed"), (92, "open", GREW.format(61, 92))],
+    "upheld": [(40, "open"), ("appeal", "open"), ("uphold", "dismissed"), (59, "dismissed"),
+               (60, "open", GREW.format(40, 60))],
+    "rejected": [(40, "open"), ("appeal", "open"), ("reject", "open"), (59, "open"), (60, "open")],
+    # What is resolved once more rests on no objection.
+    "appealed and resolved": [(40, "open"), ("appeal", "open"), ("resolve", "resolved"),
+                              (59, "resolved"), (60, "open", GREW.format(40, 60)),
+                              ("resolve", "resolved"), (60, "open", "found again")],
+}  # fmt: skip
+"""What is recorded, as a number of items, or done; the state afterwards; why it is open again."""
+
+
+@pytest.mark.parametrize("name", STORIES)
+def test_a_flag_is_opened_again(people, name):
+    for number, (step, state, *note) in enumerate(STORIES[name]):
+        if isinstance(step, str):
+            acted(people, step, 1, note="as the guideline says")
+        else:
+            seen = [] if step is None else [Seen(1, informative=step)]
+            new, again = (bool(seen) and number == 0, bool(seen) and number > 0)
+            assert record(people, *seen) == Recorded(new, again, len(note), not seen), step
+        assert states(people) == {1: state}, step
+        for why in note:
+            assert history(people, 1)[-1] == ("reopened", "open", None, why)
+
+
+def test_a_finding_seen_again_while_open_is_one_more_sighting(people):
     record(people, Seen(1))
     assert record(people, Seen(1, informative=99, observed=0.7)) == Recorded(0, 1, 0, 0)
     acted(people, "acknowledge", 1)
     assert record(people, Seen(1)) == Recorded(0, 1, 0, 0)
     (row,) = listed(people)
-    assert row["state"] == "acknowledged"
-    assert row["times_seen"] == 3
+    assert (row["state"], row["times_seen"]) == ("acknowledged", 3)
     assert (row["first_observed"], row["last_observed"], row["informative"]) == (0.9, 0.9, 40)
     assert row["last_seen_at"] > row["found_at"]
     assert [seen["observed"] for seen in shown(people, 1)["sightings"]] == [0.9, 0.7, 0.9]
     assert [made[0] for made in history(people, 1)] == ["found", "acknowledged"]
 
 
-@pytest.mark.parametrize("how", ["by a person", "by itself"])
-def test_a_resolved_finding_that_is_found_is_open_again(people: Ledger, how: str) -> None:
-    record(people, Seen(1))
-    if how == "by itself":
-        assert record(people) == Recorded(0, 0, 0, 1)
-    else:
-        acted(people, "resolve", 1)
-    assert states(people) == {1: "resolved"}
-    assert record(people, Seen(1)) == Recorded(0, 1, 1, 0)
-    assert history(people, 1)[-1] == ("reopened", "open", None, "found again")
-    assert listed(people)[0]["times_seen"] == 2
-
-
-@pytest.mark.parametrize(
-    ("then", "now", "reopened"),
-    [(40, 59, False), (40, 60, True), (40, 10, False), (0, 0, False), (0, 1, True), (1, 1, False)],
-)
-def test_a_dismissed_finding_is_opened_again_when_its_evidence_grew_by_half(
-    people: Ledger, then: int, now: int, reopened: bool
-) -> None:
-    record(people, Seen(1, informative=then))
-    acted(people, "dismiss", 1, note="odd items")
-    assert record(people, Seen(1, informative=now)) == Recorded(0, 1, int(reopened), 0)
-    note = f"evidence grew from {then} to {now} items"
-    expected = ("reopened", "open", None, note)
-    assert (history(people, 1)[-1] == expected) is reopened
-    assert states(people) == {1: "open" if reopened else "dismissed"}
-
-
-@pytest.mark.parametrize("answer", ["uphold", "resolve", "reject"])
-def test_an_appeal_that_is_answered_holds_until_the_evidence_grew_by_half(
-    people: Ledger, answer: str
-) -> None:
-    record(people, Seen(1, informative=40))
-    acted(people, "appeal", 1, by="ada", note="as the guideline says")
-    acted(people, answer, 1)
-    state = {"uphold": "dismissed", "resolve": "resolved", "reject": "open"}[answer]
-    assert record(people, Seen(1, informative=59)).reopened == 0
-    assert states(people) == {1: state}
-    assert record(people, Seen(1, informative=60)).reopened == int(state != "open")
-    assert states(people) == {1: "open"}
-    if answer == "resolve":
-        # What is resolved later rests on no objection any more.
-        acted(people, "resolve", 1)
-        assert record(people, Seen(1, informative=60)).reopened == 1
-
-
-def test_evidence_grows_from_the_dismissal_on(people: Ledger) -> None:
-    """Not from when it was last seen, nor from an appeal: many small steps are a large one."""
-    record(people, Seen(1, informative=40))
-    acted(people, "dismiss", 1)
-    record(people, Seen(1, informative=55))
-    acted(people, "appeal", 1, by="ada", note="no")
-    assert record(people, Seen(1, informative=59)).reopened == 0
-    assert record(people, Seen(1, informative=61)).reopened == 1
-    # Dismissed anew with more evidence, it takes more to open it.
-    acted(people, "dismiss", 1)
-    assert record(people, Seen(1, informative=91)).reopened == 0
-    assert record(people, Seen(1, informative=92)).reopened == 1
-
-
-def test_what_is_not_found_any_more_is_resolved(people: Ledger) -> None:
+def test_what_an_audit_of_all_answers_finds_no_longer_is_resolved(people):
     record(people, Seen(1), Seen(2), Seen(3), Seen(3, category=2))
     numbers = {(row["annotator"], row["category"]): row["flag"] for row in listed(people)}
     acted(people, "acknowledge", numbers["bo", "x"])
+    # An audit of a selection closes nothing.
+    some = record(people, Seen(1), closes=False, selection=SELECTION)
+    assert some == Recorded(0, 1, 0, 0)
+    people.audit("p", annotators=["ada"], record=True)
+    assert "resolved" not in states(people).values()
+    told = shown(people, numbers["ada", "x"])
+    assert told["evidence"]["selection"] == SELECTION
+    assert [seen["selection"] for seen in told["sightings"]] == [None, SELECTION]
     acted(people, "dismiss", numbers["cy", "x"])
     acted(people, "resolve", numbers["cy", "y"])
     assert record(people, Seen(1)) == Recorded(0, 1, 0, 1)
@@ -119,66 +107,31 @@ def test_what_is_not_found_any_more_is_resolved(people: Ledger) -> None:
     assert ends["bo", "x"] == ("no longer found", "resolved", None, "no longer found")
     assert ends["cy", "x"][0] == "dismissed"
     assert ends["cy", "y"][:3] == ("resolved", "resolved", "ann")
-
-
-def test_an_audit_of_some_answers_closes_nothing(people: Ledger) -> None:
-    record(people, Seen(1), Seen(2))
-    assert record(people, Seen(1), closes=False, selection=SELECTION) == Recorded(0, 1, 0, 0)
-    assert set(states(people).values()) == {"open"}
-    (number,) = [row["flag"] for row in listed(people) if row["annotator"] == "ada"]
-    told = shown(people, number)
-    assert told["evidence"]["selection"] == SELECTION
-    assert [seen["selection"] for seen in told["sightings"]] == [None, SELECTION]
-
-
-def test_the_ledger_closes_only_after_it_looked_at_everything(people: Ledger) -> None:
-    record(people, Seen(1))
-    people.audit("p", annotators=["ada"], record=True)
-    assert states(people) == {1: "open"}
     people.audit("p", record=True)
-    assert states(people) == {1: "resolved"}
+    assert states(people)[numbers["ada", "x"]] == "resolved"
 
 
-def test_findings_differ_by_annotator_category_and_kind(people: Ledger) -> None:
-    every = [Seen(1), Seen(2), Seen(1, category=2), Seen(1, "constant_category"), Seen(1, "k", 1)]
-    assert record(people, *every).new == len(every)
-    assert record(people, *every) == Recorded(0, len(every), 0, 0)
+def test_annotators_are_flagged_while_a_finding_of_theirs_stands(people):
+    def flagged():
+        with people.asking("p") as (connection, question):
+            flags = count_flags(connection, question.project)
+            return flags, find_flagged_annotators(connection, question)
 
-
-@pytest.mark.parametrize(("one", "other"), [(1, 3), (3, 1)])
-def test_a_finding_about_a_pair_is_one_flag_of_both(people: Ledger, one: int, other: int) -> None:
-    assert record(people, Seen(one, "copying", None, other=other)) == Recorded(1, 0, 0, 0)
-    (row,) = listed(people)
-    assert (row["annotator"], row["with"]) == ("ada", "cy")
-    assert shown(people, 1)["evidence"]["with"] == "cy", "as it is told of ada"
-    assert record(people, Seen(other, "copying", None, other=one)) == Recorded(0, 1, 0, 0)
-    assert [row["flag"] for row in listed(people, annotator="cy")] == [1]
-    assert [row["flag"] for row in listed(people, annotator="ada")] == [1]
-    assert listed(people, annotator="bo") == []
-
-
-def flagged(ledger: Ledger) -> tuple[int, set[int]]:
-    with ledger.asking("p") as (connection, question):
-        flags = count_flags(connection, question.project)
-        return flags, find_flagged_annotators(connection, question)
-
-
-def test_annotators_are_flagged_while_a_finding_of_their_own_stands(people: Ledger) -> None:
-    assert flagged(people) == (0, set())
+    assert flagged() == (0, set())
     record(people, Seen(1), Seen(2), Seen(1, "same", None, other=3))
-    assert flagged(people) == (3, {1, 2})
+    assert flagged() == (3, {1, 2})
     numbers = {row["annotator"]: row["flag"] for row in listed(people) if row["with"] is None}
     acted(people, "acknowledge", numbers["ada"])
-    assert flagged(people) == (3, {1, 2})
+    assert flagged() == (3, {1, 2})
     acted(people, "dismiss", numbers["ada"])
     acted(people, "appeal", numbers["ada"], note="thanks")
-    assert flagged(people) == (2, {2})
+    assert flagged() == (2, {2})
     record(people)
-    assert flagged(people) == (0, set())
+    assert flagged() == (0, set())
     assert people.status("p").flags == 0
 
 
-def test_moments_never_run_back(people: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_moments_never_run_back(people, monkeypatch):
     record(people, Seen(1))
     monkeypatch.setattr(clock, "now", lambda: 1_000_000)
     record(people, Seen(1))
@@ -190,30 +143,106 @@ def test_moments_never_run_back(people: Ledger, monkeypatch: pytest.MonkeyPatch)
     assert seen[0] < seen[1] < made[1]
 
 
-def test_what_it_costs_does_not_depend_on_the_flags(people: Ledger) -> None:
-    def statements(*seen: Seen) -> int:
+def test_statements_do_not_depend_on_the_number_of_flags(people):
+    def statements(ask, *seen):
         with count_statements(people.database.engine) as counted:
-            record(people, *seen)
+            ask(people, *seen)
         return counted.number
 
-    few, many = [[Seen(1, f"{n} of {size}") for n in range(size)] for size in (2, 60)]
-    assert statements(*few) == statements(*few, *many), "new ones"
-    assert statements(*few, *many) == statements(*few, *many), "and the same again"
-    assert statements(*few) == statements(*many), "60 closed; and 60 opened, 2 closed"
-
-    def asked(question: Callable[[], object]) -> int:
-        with count_statements(people.database.engine) as counted:
-            question()
-        return counted.number
-
-    before = asked(lambda: listed(people)), asked(lambda: shown(people, 1))
+    few, many = [[Seen(1, f"{n} of {size}") for n in range(size)] for size in (2, 30)]
+    assert statements(record, *few) == statements(record, *few, *many), "new ones"
+    assert statements(record, *few, *many) == statements(record, *few, *many), "the same again"
+    assert statements(record, *few) == statements(record, *many), "30 closed; 30 opened, 2 closed"
+    before = statements(listed), statements(shown, 1)
     acted(people, "dismiss", *states(people), note="all of them")
     record(people, *few, *many, Seen(2))
-    assert (asked(lambda: listed(people)), asked(lambda: shown(people, 1))) == before
-
-
-def test_a_failed_recording_leaves_nothing(people: Ledger) -> None:
-    before = stored(people)
+    assert (statements(listed), statements(shown, 1)) == before
+    rows = stored(people)
     with pytest.raises(ValueError, match="JSON"):
         record(people, Seen(1), Seen(2, observed=float("nan")))
-    assert stored(people) == before
+    assert stored(people) == rows, "a failed recording leaves nothing"
+
+
+def evidence_of(ledger):
+    with ledger.reading("p") as (connection, _):
+        return connection.scalar(select(FlagSighting.evidence))
+
+
+def text_of(*view):
+    """Return what a view prints, its spaces single."""
+    console = Console(file=io.StringIO(), width=200)
+    for part in view:
+        console.print(part)
+    return " ".join(console.file.getvalue().split())
+
+
+def table(ledger):
+    return text_of(listing_table(FLAGS, listed(ledger)))
+
+
+@pytest.mark.parametrize(("one", "other"), [(1, 3), (3, 1)])
+def test_a_finding_about_a_pair_is_one_flag_of_both_and_stored_without_names(people, one, other):
+    pair = Seen(one, "copying", None, other=other)
+    assert record(people, pair, closes=False, selection=SELECTION) == Recorded(1, 0, 0, 0)
+    data = json.loads(evidence_of(people))
+    assert "why" not in data
+    assert (data["with"], data["selection"]["annotators"]) == (3, [1])
+    assert not {"ada", "cy"} & {*evidence_of(people).replace('"', " ").split()}
+    (row,) = listed(people)
+    assert (row["annotator"], row["with"]) == ("ada", "cy")
+    assert row["why"].startswith("ada and cy gave the same answer against most of the others on ")
+    assert "ada, cy copying" in table(people)
+    evidence = shown(people, 1)["evidence"]
+    assert (evidence["with"], evidence["selection"]) == ("cy", SELECTION), "as it is told of ada"
+    assert record(people, Seen(other, "copying", None, other=one)) == Recorded(0, 1, 0, 0)
+    for name in ("ada", "bo", "cy"):
+        flags = [row["flag"] for row in listed(people, annotator=name)]
+        assert flags == ([] if name == "bo" else [1])
+    with people.writing("p") as (connection, project):
+        rename_annotator(connection, project, "cy", "cyd")
+    told = shown(people, 1)
+    assert "ada and cyd gave" in told["why"]
+    assert (told["with"], told["evidence"]["with"]) == ("cyd", "cyd")
+    assert told["evidence"]["why"] == told["why"]
+
+
+def test_evidence_of_an_older_version_is_read_with_the_names_of_now(people):
+    """It held the sentence, with annotators by number between two NULs."""
+    record(people, PAIR)
+    old = json.loads(evidence_of(people)) | {"with": f"\0{3}\0"}
+    old["why"] = f"\0{1}\0 did as \0{3}\0."
+    with people.writing("p") as (connection, project):
+        (sighting,) = connection.execute(select(FlagSighting.__table__)).mappings()
+        added = dict(sighting) | {"number": 2, "seen_at": sighting["seen_at"] + 1}
+        connection.execute(insert(FlagSighting), [added | {"evidence": json.dumps(old)}])
+        rename_annotator(connection, project, "cy", 'cy "d"')
+    told = shown(people, 1)
+    assert told["why"] == told["evidence"]["why"] == 'ada did as cy "d".'
+    assert (told["evidence"]["with"], told["times_seen"]) == ('cy "d"', 2)
+
+
+def test_views_of_flags(people):
+    record(people, Seen(1, observed=0.9))
+    assert "0.900 →" not in table(people)
+    for observed in (0.6, 0.72):
+        record(people, Seen(1, observed=observed))
+    assert "0.900 → 0.720 3 20" in table(people)
+    acted(people, "appeal", 1, by="ada", note="no")
+    assert "open, appealed" in table(people)
+    acted(people, "acknowledge", 1)
+    assert "acknowledged, appealed" in table(people)
+    acted(people, "resolve", 1)
+    assert "appealed" not in table(people)
+    record(people, Seen(1, "same", None, other=3))
+    told = text_of(*flag_view({"project": "p"} | shown(people, 2)))
+    assert "low same in p: ada, cy ada and cy: 0.9 over 80 answers" in told
+    record(people, Seen(1, "k", None, observed=None))
+    told = text_of(*flag_view({"project": "p"} | shown(people, 3)))
+    assert "None" not in told + table(people)
+    for part in ("expected 0.5 n 80 informative 40", "also k, l", "details runs 3"):
+        assert part in told
+    words = [recorded_flags_in_words(Recorded(*n)) for n in ((2, 3, 0, 1), (0, 1200, 2, 0))]
+    assert words == [
+        "2 new, 3 seen again, 1 no longer found",
+        "0 new, 1,200 seen again (2 reopened), 0 no longer found",
+    ]

@@ -1,179 +1,189 @@
-"""Two who share answers against the others: counts, bounds, exact tails, intervals."""
+"""Two annotators who share answers: counts, bounds, exact tails, intervals, and habits."""
 
-from __future__ import annotations
+from itertools import permutations
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy import stats
 
-from tests.audit.crowds import one, seeded
-from tests.audit.records import Asked, Person, pair_patterns, recorded
+from tests.audit.crowds import leaning, mostly_right, one, seeded, simulate
+from tests.audit.records import Person, pair_patterns, recorded
 from tracker.audit.findings import Evidence
-from tracker.audit.habits import copying_habits, joint_copying_chance
+from tracker.audit.habits import Habits, copying_habits, joint_copying_chance
 from tracker.audit.kind import TestResult
 from tracker.audit.kinds.copying import COPYING, copying_in_minority_answers
-from tracker.audit.statistics.exact_tests import benjamini_hochberg, poisson_binomial_tails
+from tracker.audit.statistics.exact_tests import poisson_binomial_tails
 from tracker.core.audit_tallies import audit_tally_of_pairs
 from tracker.core.tallies import (
+    answers_in_pattern,
     chance_of_sharing,
     distinct_answers,
+    is_minority,
     make_pattern,
     minority_answers,
 )
 
 
-def copier(asked: Asked) -> int:
+def copier(asked):
     return asked.others.get(0, asked.honest())
 
 
+def partial(asked):
+    return 1 if asked.random.random() < 0.6 else asked.honest()
+
+
 def findings(record):
-    """The findings told; of pairs that do not stand out there are p-values alone."""
+    """Return the findings; of pairs that do not stand out there are p-values alone."""
     found = COPYING.find(record.evidence())
     return {(f.annotator, f.other): f for f in found if isinstance(f, TestResult)}
 
 
-def minorities(record):
-    """Of every pair: shared items, those that could tell, seen and expected, and the bound."""
-    pairs = record.evidence().pairs
-    sums = copying_in_minority_answers(pairs)
-    columns = (sums.items, sums.telling, sums.seen, sums.expected, sums.bounds())
-    return dict(zip(pairs.pairs, zip(*columns, strict=True), strict=True))
-
-
-def shared(record, pair):
-    """The items that both answered: the pattern, and whether they shared a minority answer."""
+def shared(record, pair, which):
+    """Yield the pattern of each shared item, the chance of sharing, and whether they did."""
     for held in record.items:
         if {*pair} <= held.keys():
             mine, yours = (held[who] for who in pair)
             rest = [answer for who, answer in held.items() if who not in pair]
-            alike = mine == yours and 2 * rest.count(mine) < len(rest)
-            yield make_pattern((answer,) for answer in held.values()), alike
+            few = which is distinct_answers or 2 * rest.count(mine) < len(rest)
+            pattern = make_pattern((answer,) for answer in held.values())
+            yield pattern, chance_of_sharing(pattern, which(pattern)), mine == yours and few
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_counts_are_those_of_a_plain_loop(seed):
-    record = recorded(seed, people=6, answers=60)
-    for pair, (number, telling, seen, expected, _) in minorities(record).items():
-        rows = [*shared(record, pair)]
-        assert number == len(rows)
-        assert seen == sum(alike for _, alike in rows)
-        assert telling == sum(
-            chance_of_sharing(pattern, minority_answers(pattern)) > 0 for pattern, _ in rows
-        )
-        assert expected == pytest.approx(
-            sum(chance_of_sharing(p, minority_answers(p)) for p, _ in rows)
-        )
-
-
-def test_a_bound_where_no_pair_stands_out_is_never_below_the_exact_tail():
-    """Hoeffding 1956, theorem 5."""
+def test_counts_and_bounds_of_pairs_against_a_plain_loop():
+    """Hoeffding 1956, theorem 5: a bound is never below the exact tail."""
     compared = 0
     for seed in range(8):
         record = recorded(seed, people=5, answers=40 + 5 * seed, accuracy=0.6)
-        for pair, (*_, bound) in minorities(record).items():
-            rows = [*shared(record, pair)]
-            patterns = [
-                pattern
-                for pattern, _ in rows
-                if chance_of_sharing(pattern, minority_answers(pattern)) > 0
-            ]
-            chances = [
-                (chance_of_sharing(pattern, minority_answers(pattern)), 1, 1)
-                for pattern in patterns
-            ]
-            exact = poisson_binomial_tails(sum(alike for _, alike in rows), chances).upper
+        pairs = record.evidence().pairs
+        sums = copying_in_minority_answers(pairs)
+        columns = sums.items, sums.telling, sums.seen, sums.expected, sums.bounds()
+        for pair, number, telling, seen, expected, bound in zip(pairs.pairs, *columns, strict=True):
+            rows = [*shared(record, pair, minority_answers)]
+            chances = [chance for _, chance, _ in rows if chance > 0]
+            alike = sum(alike for *_, alike in rows)
+            assert (number, telling, seen) == (len(rows), len(chances), alike)
+            assert expected == pytest.approx(sum(chances))
+            exact = poisson_binomial_tails(alike, [(chance, 1, 1) for chance in chances]).upper
             assert bound >= exact * (1 - 1e-9)
             compared += bound < 1
     assert compared > 20
 
 
-def leaning(asked: Asked) -> int:
-    return 1 if asked.random.random() < 0.6 else asked.honest()
-
-
-def tails(record, pair, which, known=None):
-    """Shared answers, their expectation, and the tail: of equal chances, or from habits."""
-    seen, chances = 0, []
-    for held in record.items:
-        if {*pair} <= held.keys():
-            pattern = make_pattern((answer,) for answer in held.values())
-            answers = which(pattern)
-            if not 0 < chance_of_sharing(pattern, answers) < 1:
-                continue
-            seen += held[pair[0]] == held[pair[1]] and (held[pair[0]],) in answers
-            own = known and joint_copying_chance(known[pair[0]], known[pair[1]], pattern, answers)
-            chances.append(own if known else chance_of_sharing(pattern, answers))
-    if known:
-        return seen, sum(chances), poisson_binomial_tails(seen, [(c, 1, 1) for c in chances]).upper
+def tail(record, pair, which, habits=None):
+    """Return shared answers, their expectation, and the tail: of equal chances, or from habits."""
+    rows = [row for row in shared(record, pair, which) if 0 < row[1] < 1]
+    seen = sum(alike for *_, alike in rows)
+    if habits:
+        own = [habits[who] for who in pair]
+        chances = [joint_copying_chance(*own, pattern, which(pattern)) for pattern, *_ in rows]
+        exact = poisson_binomial_tails(seen, [(chance, 1, 1) for chance in chances])
+        return seen, sum(chances), exact.upper
+    chances = [chance for _, chance, _ in rows]
     bound = stats.binom.sf(seen - 1, len(chances), np.mean(chances))
     return seen, sum(chances), bound if seen >= sum(chances) + 1 else 1.0
 
 
-@pytest.mark.parametrize(
-    ("voice", "options"),
-    [
-        (copier, {"accuracy": 0.7, "answers": 60, "spread": 0.05}),
-        (leaning, {"people": 8, "answers": 100}),
-    ],
-)
-def test_a_pair_that_stands_out_is_tested_again_with_its_own_habits(voice, options):
-    planted = {4: Person(voice)} | ({0: Person(voice)} if voice is leaning else {})
-    record = recorded(5, planted, **{"people": 6, "together": (0, 4)} | options)
-    found = findings(record)[0, 4]
-    known = copying_habits(record.evidence())
+@pytest.mark.parametrize("voice", [copier, partial])
+def test_a_pair_that_stands_out_is_tested_again_with_its_habits(voice):
+    options = {"people": 8, "answers": 100}
+    if voice is copier:
+        options = {"people": 6, "accuracy": 0.7, "answers": 60, "spread": 0.05}
+    planted = {4: Person(voice)} | ({} if voice is copier else {0: Person(voice)})
+    record = recorded(5, planted, together=(0, 4), **options)
+    finding, habits = findings(record)[0, 4], copying_habits(record.evidence())
     plain, own = (
-        [tails(record, (0, 4), which, by) for which in (minority_answers, distinct_answers)]
-        for by in (None, known)
+        [tail(record, (0, 4), which, by) for which in (minority_answers, distinct_answers)]
+        for by in (None, habits)
     )
-    both = [min(1.0, 2 * min(tail for *_, tail in rows)) for rows in (plain, own)]
-    assert found.p_value == pytest.approx(max(both), rel=1e-6, abs=0)
+    p_values = [min(1.0, 2 * min(row[2] for row in rows)) for rows in (plain, own)]
+    assert finding.p_value == pytest.approx(max(p_values), rel=1e-6, abs=0)
     seen, expected, _ = own[0]
-    assert found.details == {
+    assert finding.details == {
         "shared_minority_answers": seen,
         "expected_minority_answers": pytest.approx(expected),
     }
-    # Garwood 1936: chi-square quantiles
-    low = stats.chi2.ppf(0.025, 2 * seen) / 2 / expected
-    high = stats.chi2.ppf(0.975, 2 * seen + 2) / 2 / expected
+    assert finding.effect.value == pytest.approx(seen / expected)
     if voice is copier:
-        assert found.p_value < 1e-6
-        assert found.notable
-        assert (found.effect.low, found.effect.high) == pytest.approx((low, high))
-    assert found.effect.value == pytest.approx(seen / expected)
+        # Garwood 1936: chi-square quantiles
+        low = stats.chi2.ppf(0.025, 2 * seen) / 2 / expected
+        high = stats.chi2.ppf(0.975, 2 * seen + 2) / 2 / expected
+        assert (finding.effect.low, finding.effect.high) == pytest.approx((low, high))
+        assert finding.p_value < 1e-6
+        assert finding.notable
 
 
-def test_only_the_copier_and_the_copied_stand_out():
-    record = recorded(2, {4: Person(copier)}, people=6, answers=100, together=(0, 4))
-    found = findings(record)
-    q_values = benjamini_hochberg([f.p_value for f in found.values()])
-    standing = {pair for pair, q in zip(found, q_values, strict=True) if q <= 0.05}
-    assert standing == {(0, 4)}
-
-
-def test_two_careless_annotators_share_errors_without_copying():
-    """Where errors go one way, two who err much share many: their own odds explain it."""
-
-    def careless(asked: Asked) -> int:
-        return asked.truth if asked.random.random() < 0.45 else (asked.truth + 1) % 4
-
-    accused = 0
-    for seed in range(12):
-        planted = {0: Person(careless), 5: Person(careless)}
-        record = recorded(seed, planted, answers=100, categories=4, together=(0, 5))
-        found = findings(record)[0, 5]
-        accused += found.p_value <= 0.001 and found.notable
-    assert accused <= 1
-
-
-def test_who_shares_too_few_items_is_no_pair():
+def test_pairs_of_few_items_have_no_test_and_those_without_minority_answers_no_ratio():
     random = seeded(4)
-    items = [{who: random.randrange(3) for who in (0, 1, 2)} for _ in range(19)]
-    evidence = Evidence(one(*items).tallies(), pairs=audit_tally_of_pairs(pair_patterns(items)))
-    assert [*COPYING.find(evidence)] == []
+    few = [{who: random.randrange(3) for who in (0, 1, 2)} for _ in range(19)]
+    same = [dict.fromkeys(range(4), i % 2) for i in range(30)]
+    for items, p_values in ((few, []), (same, [[1.0] * 6])):
+        pairs = audit_tally_of_pairs(pair_patterns(items))
+        found = COPYING.find(Evidence(one(*items).tallies(), pairs=pairs))
+        assert [result.tolist() for result in found] == p_values
 
 
-def test_no_minority_answer_has_no_ratio():
-    items = [{0: i % 2, 1: i % 2, 2: i % 2, 3: i % 2} for i in range(30)]
-    pairs = audit_tally_of_pairs(pair_patterns(items))
-    (p_values,) = COPYING.find(Evidence(one(*items).tallies(), pairs=pairs))
-    assert p_values.tolist() == [1.0] * 6
+NEUTRAL = Habits({}, 1.0)
+answers = st.lists(st.sampled_from([(), (1,), (2,), (3,), (1, 2)]), min_size=2, max_size=7)
+odds = st.floats(0.05, 20.0)
+people = st.builds(Habits, st.fixed_dictionaries({1: odds, 2: odds}), odds)
+
+
+@given(answers, people, people)
+def test_the_chance_weighs_every_way_to_have_answered(given_answers, one, other):
+    """All assignments of the answers to the annotators, the first two having habits."""
+    pattern = make_pattern(given_answers)
+    most, few = max(count for _, count in pattern), minority_answers(pattern)
+    chance = weight = 0.0
+    seats = [*permutations(range(len(given_answers)), 2)]
+    for truth, number in pattern:
+        together = every = hits = 0.0
+        for a, b in seats:
+            mine, yours = given_answers[a], given_answers[b]
+            rest = [answer for seat, answer in enumerate(given_answers) if seat not in {a, b}]
+            ways = 1.0
+            for person, answer in ((one, mine), (other, yours)):
+                ways *= person.right if answer == truth else 1.0
+                for category in answer:
+                    ways *= person.leaning.get(category, 1.0)
+            alike = mine == yours and 2 * rest.count(mine) < len(rest)
+            every += ways
+            together += ways * alike
+            hits += alike
+        likely = 3.0 ** (number - most)
+        chance += likely * together / every
+        weight += likely
+    joint = joint_copying_chance(one, other, pattern, few)
+    assert joint == pytest.approx(chance / weight)
+    assert joint == pytest.approx(joint_copying_chance(other, one, pattern, few))
+    assert 0.0 <= joint <= 1.0
+    plain = pytest.approx(hits / len(seats))
+    assert chance_of_sharing(pattern, few) == plain
+    assert joint_copying_chance(NEUTRAL, NEUTRAL, pattern, few) == plain
+
+
+def test_a_minority_is_fewer_than_half_of_the_others():
+    pattern = make_pattern([(1,)] * 2 + [(2,)] * 3 + [(3,)])
+    assert minority_answers(pattern) == [(1,), (2,)]  # (2,): one other of four
+    assert not is_minority((3,), pattern)
+    assert not is_minority((9,), pattern)
+    assert not is_minority((1,), make_pattern([(1,), (1,)]))
+    assert minority_answers(make_pattern([(1,)] * 3 + [(2,)] * 2)) == [(1,), (2,)]
+    assert minority_answers(make_pattern([(1,)] * 3 + [(2,)])) == []
+    assert answers_in_pattern(pattern) == 6
+
+
+def test_habits_are_odds_against_the_others_of_the_same_items():
+    voices = {who: mostly_right(0.8) for who in range(8)}
+    voices |= {0: leaning(1, 0.5, mostly_right(0.8)), 1: mostly_right(0.4)}
+    found = copying_habits(Evidence(simulate(seeded(2), voices, items=300, per_item=4).tallies()))
+    assert found[0].leaning[1] > 3
+    assert found[0].leaning[0] < 0.7
+    assert found[1].right < 0.4
+    for who in range(2, 8):
+        assert found[who].right > 2 * found[1].right
+        assert found[who].leaning[1] < found[0].leaning[1] / 2
+    tiny = simulate(seeded(3), {0: mostly_right(1), 1: mostly_right(0)}, items=1, per_item=2)
+    for habits in copying_habits(Evidence(tiny.tallies())).values():
+        assert all(1 / 3 <= ratio <= 3 for ratio in (habits.right, *habits.leaning.values()))

@@ -1,6 +1,4 @@
-"""The sequential test: what Wald (1945) gives, one verdict at most, and a plain loop beside it."""
-
-from __future__ import annotations
+"""The sequential test: what Wald (1945) gives, one verdict at most, and a plain loop."""
 
 import math
 
@@ -10,21 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.profiles import examples, exhaustive
-from tracker.audit.statistics.sequential_test import (
-    NEEDS_MORE,
-    NOT_READY,
-    READY,
-    SequentialTest,
-    Verdict,
-)
+from tracker.audit.statistics.sequential_test import NEEDS_MORE, NOT_READY, READY, SequentialTest
 
-MIRRORED: dict[Verdict, Verdict] = {
-    READY: NOT_READY, NOT_READY: READY, NEEDS_MORE: NEEDS_MORE,
-}  # fmt: skip
+MIRRORED = {READY: NOT_READY, NOT_READY: READY, NEEDS_MORE: NEEDS_MORE}
 
 
 @st.composite
-def sequential_tests(draw: st.DrawFn) -> SequentialTest:
+def sequential_tests(draw):
     bad = draw(st.floats(0.05, 0.9))
     good = draw(st.floats(bad + 0.02, 0.98))
     return SequentialTest(good, bad, draw(st.sampled_from([0.01, 0.05, 0.2])))
@@ -33,9 +23,9 @@ def sequential_tests(draw: st.DrawFn) -> SequentialTest:
 answers_given = st.lists(st.booleans(), max_size=300)
 
 
-def plain_outcome(test: SequentialTest, answers: list[bool]) -> tuple[Verdict, int | None]:
-    """The ratio of the two likelihoods itself, answer by answer."""
-    for_good, for_bad = 0.0, 0.0
+def plain_outcome(test, answers):
+    """Return the verdict by the ratio of the two likelihoods itself, answer by answer."""
+    for_good = for_bad = 0.0
     for number, right in enumerate(answers, start=1):
         for_good += math.log(test.good if right else 1 - test.good)
         for_bad += math.log(test.bad if right else 1 - test.bad)
@@ -47,42 +37,27 @@ def plain_outcome(test: SequentialTest, answers: list[bool]) -> tuple[Verdict, i
 
 
 @examples(200)
-@given(sequential_tests(), answers_given)
-def test_the_verdict_is_that_of_a_plain_loop(test: SequentialTest, answers: list[bool]) -> None:
-    assert test.outcome(answers) == plain_outcome(test, answers)
-
-
-@examples(200)
 @given(sequential_tests(), answers_given, answers_given)
-def test_a_verdict_stays_whatever_follows(
-    test: SequentialTest, answers: list[bool], later: list[bool]
-) -> None:
+def test_a_verdict_is_that_of_a_plain_loop_and_stays(test, answers, later):
     outcome = test.outcome(answers)
+    assert outcome == plain_outcome(test, answers)
     if outcome.after is not None:
         assert test.outcome([*answers, *later]) == outcome
         assert test.outcome(answers[: outcome.after]) == outcome
         assert test.outcome(answers[: outcome.after - 1]).verdict == NEEDS_MORE
-
-
-@examples(200)
-@given(sequential_tests(), answers_given)
-def test_right_and_wrong_are_alike(test: SequentialTest, answers: list[bool]) -> None:
     mirror = SequentialTest(1 - test.bad, 1 - test.good, test.error_rate)
-    outcome = mirror.outcome([not right for right in answers])
-    assert outcome.verdict == MIRRORED[test.outcome(answers).verdict]
-
-
-@examples(100)
-@given(sequential_tests(), answers_given)
-def test_more_answers_are_needed_as_long_as_there_is_no_verdict(
-    test: SequentialTest, answers: list[bool]
-) -> None:
-    assert test.more(answers) >= 1
+    assert mirror.outcome([not right for right in answers]).verdict == MIRRORED[outcome.verdict]
     assert test.outcome([True] * test.least).verdict == READY
     assert test.outcome([True] * (test.least - 1)).verdict == NEEDS_MORE
 
 
-def test_the_average_sample_number_is_walds() -> None:
+@examples(100)
+@given(sequential_tests(), answers_given)
+def test_more_answers_are_needed_as_long_as_there_is_no_verdict(test, answers):
+    assert test.more(answers) >= 1
+
+
+def test_the_average_sample_number_is_walds():
     """Equation 4:8 for a normal mean of the same drift and variance is close: 8.99 / variance."""
     test = SequentialTest(0.8, 0.7)
     assert (test.right, test.wrong) == pytest.approx((0.133531, -0.405465), abs=1e-6)
@@ -91,15 +66,15 @@ def test_the_average_sample_number_is_walds() -> None:
     middle = [True] * 6 + [False] * 2  # at 0.75 the steps cancel out, nearly
     variance = 0.75 * test.right**2 + 0.25 * test.wrong**2
     assert test.more(middle) == pytest.approx(test.bound**2 / variance, rel=0.1)
-    # Somebody of 0.9 gains 0.0797 an answer: 2.9957 / 0.0797 = 37.6.
+    # An annotator right in 0.9 gains 0.0797 an answer: 2.9957 / 0.0797 = 37.6.
     sure = SequentialTest(0.9, 0.8)
-    assert sure.more([]) == pytest.approx(0.9 * sure.bound / (0.9 * sure.right + 0.1 * sure.wrong),
-                                          rel=0.02)  # fmt: skip
+    expected = 0.9 * sure.bound / (0.9 * sure.right + 0.1 * sure.wrong)
+    assert sure.more([]) == pytest.approx(expected, rel=0.02)
 
 
 @exhaustive
 @pytest.mark.parametrize("good", [0.7, 0.8, 0.9, 0.95])
-def test_wrong_verdicts_are_as_rare_as_stated(good: float) -> None:
+def test_wrong_verdicts_are_as_rare_as_stated(good):
     draw, people = np.random.default_rng(1), 4_000
     test = SequentialTest(good, good - 0.1)
     for share, wrong in ((good, NOT_READY), (good - 0.1, READY)):

@@ -1,0 +1,189 @@
+"""Findings that a minority who agree, or a relabeling, explains; bad answers are not explained.
+
+No answer says who is right; careless annotators agree with no other, and no flag says so.
+"""
+
+import pandas as pd
+import pytest
+
+from tests.audit.crowds import Crowd, leaning, mostly_right, seeded, simulate
+from tests.audit.records import pair_patterns
+from tests.profiles import exhaustive
+from tracker.audit.details import with_minorities
+from tracker.audit.evidence import Evidence
+from tracker.audit.findings import audit
+from tracker.audit.relabeling import relabeling_details
+from tracker.core.audit_tallies import audit_tally_of_pairs
+from tracker.core.tallies import make_pattern
+
+CROWDS = pytest.mark.parametrize("crowds", [4, pytest.param(20, marks=exhaustive)])
+
+
+def right(share):
+    return lambda random, truth, _: truth if random.random() < share else 1 - truth
+
+
+def misled(random, truth, hard):
+    """Right, but on two of five items, on which nearly all err alike."""
+    return right(0.2 if hard else 0.9)(random, truth, hard)
+
+
+def one_way(random, truth, hard):
+    return 1 if random.random() < 0.45 else right(0.9)(random, truth, hard)
+
+
+def answered(seed, odd, others):
+    """Five of ten people answer each item; the first two are those who may stand out."""
+    random, items, truths = seeded(seed), [], []
+    for _ in range(300):
+        truth, hard = random.randrange(2), random.random() < 0.4
+        who = random.sample(range(10), 5)
+        items.append({one: (odd if one < 2 else others)(random, truth, hard) for one in who})
+        truths.append(truth)
+    return items, truths
+
+
+def audited(items, truths=()):
+    crowd = Crowd([{who: (own,) for who, own in held.items()} for held in items])
+    gold = {}
+    for held, truth in zip(items, truths, strict=False):
+        pattern = make_pattern((own,) for own in held.values())
+        for who, own in held.items():
+            mine, key = gold.setdefault(who, {}), ((truth,), (own,), pattern)
+            mine[key] = mine.get(key, 0) + 1
+    pairs = audit_tally_of_pairs(pair_patterns(items))
+    evidence = Evidence(crowd.tallies(), pairs=pairs, gold=gold or None)
+    flags = with_minorities(audit(evidence, consult=crowd.consult), evidence)
+    flagged = [f for f in flags if f.state == "flagged" and f.kind != "low_gold_accuracy"]
+    return flags, flagged
+
+
+def agreeing(flags):
+    return {flag.annotator for flag in flags if flag.details.get("minority")}
+
+
+@CROWDS
+def test_experts_who_are_flagged_agree_unless_truths_are_known(crowds):
+    accused = told = 0
+    for seed in range(3 * crowds):
+        items, truths = answered(seed, right(0.95), misled)
+        flags, flagged = audited(items)
+        found = {who for one in flagged for who in (one.annotator, one.other)} & {0, 1}
+        alone = {one.annotator for one in flagged if one.kind == "low_agreement"} & found
+        if len(found) == 2:
+            accused += len(alone)
+            told += len(agreeing(flags) & alone)
+        if seed < crowds:
+            assert not agreeing(audited(items, truths[:150])[0])
+    assert accused >= crowds / 2
+    assert told >= 0.7 * accused
+
+
+@CROWDS
+@pytest.mark.parametrize("odd", [right(0.55), right(0.65), one_way], ids=["55", "65", "one way"])
+def test_careless_annotators_who_are_flagged_do_not_agree(odd, crowds):
+    accused = 0
+    for seed in range(crowds):
+        flags, flagged = audited(answered(seed, odd, right(0.9))[0])
+        accused += len(flagged)
+        assert not agreeing(flags)
+    assert accused >= crowds
+
+
+def test_a_flag_says_what_settles_a_minority(ledger):
+    crowds = (answered(seed, right(0.95), misled)[0] for seed in range(20))
+    items = next(items for items in crowds if agreeing(audited(items)[0]))
+    rows = [
+        {"item": f"i{n}", "annotator": f"p{who}", "category": "ab"[own]}
+        for n, held in enumerate(items)
+        for who, own in held.items()
+    ]
+    ledger.import_frame(pd.DataFrame(rows), "p")
+    said = [
+        (row["annotator"], flag["why"])
+        for row in ledger.audit("p").to_dict()["annotators"]
+        for flag in row["flags"]
+        if flag["details"].get("minority")
+    ]
+    assert said
+    assert {who for who, _ in said} <= {"p0", "p1"}
+    for _, why in said:
+        assert "agree with each other there" in why
+        assert "30% of the items" in why
+
+
+RIGHT = mostly_right(0.9, 5)
+SEEDS = pytest.mark.parametrize("seeds", [2, pytest.param(10, marks=exhaustive)])
+
+
+def relabelings_of(voice, seed):
+    """Return the details of the one annotator of eight who answers so; the others have none."""
+    voices = {1: voice} | dict.fromkeys(range(2, 9), RIGHT)
+    crowd = simulate(seeded(seed), voices, items=800, per_item=4, categories=5)
+    evidence = Evidence(crowd.tallies())
+    flags = audit(evidence, consult=crowd.consult)
+    names = {category: str(category) for category in range(5)}
+    details = [(flag.annotator, relabeling_details(flag, evidence, names)) for flag in flags]
+    assert not [who for who, detail in details if who != 1 and detail.get("relabeling")]
+    return [detail for who, detail in details if who == 1 and detail]
+
+
+@SEEDS
+@pytest.mark.parametrize(
+    ("meaning", "relabeling"),
+    [
+        (lambda c: {1: 2, 2: 1}.get(c, c), {"1": "2", "2": "1"}),
+        (lambda c: 4 - c, {"0": "4", "1": "3", "3": "1", "4": "0"}),
+        (lambda c: (c + 1) % 5, {"0": "4", "1": "0", "2": "1", "3": "2", "4": "3"}),
+    ],
+    ids=["swapped", "reversed", "moved"],
+)
+def test_a_relabeling_is_found_with_its_agreement(meaning, relabeling, seeds):
+    """Answers as right as the others', but written down otherwise."""
+    for seed in range(seeds):
+        found = relabelings_of(lambda random, truth: meaning(RIGHT(random, truth)), seed)
+        told = [one for one in found if one["relabeling"]]
+        assert told
+        for one in told:
+            assert one["relabeling"] == relabeling
+            assert one["agreement_before"] < 0.6
+            assert one["agreement_after"] > 0.75
+
+
+def test_a_scale_off_by_one_whose_end_was_cut_off_is_found():
+    found = relabelings_of(lambda random, truth: min(RIGHT(random, truth) + 1, 4), 1)
+    (relabeling,) = [one["relabeling"] for one in found if one["relabeling"] is not None]
+    relabeling.pop("4", None)
+    assert relabeling == {"1": "0", "2": "1", "3": "2"}
+
+
+@SEEDS
+@pytest.mark.parametrize(
+    "voice",
+    [lambda random, _: random.randrange(5), leaning(2, 0.5, RIGHT), mostly_right(0.45, 5)],
+    ids=["random", "leaning", "careless"],
+)
+def test_bad_answers_are_not_explained(voice, seeds):
+    for seed in range(seeds):
+        found = relabelings_of(voice, seed)
+        assert found
+        assert all(one == {"relabeling": None} for one in found)
+
+
+def test_an_audit_of_a_ledger_names_the_categories_of_a_relabeling(ledger):
+    swapped = {"b": "c", "c": "b"}
+    rows = [
+        (f"i{item:03}", who, swapped.get(truth, truth) if who == "ann" else truth, truth)
+        for item in range(120)
+        for truth in ["abcd"[item % 4]]
+        for who in ("ann", "bob", "cyd", "dan")
+    ]
+    frame = pd.DataFrame(rows, columns=["item", "annotator", "category", "gold"])
+    ledger.import_frame(frame, "toy")
+    (ann, *_) = ledger.audit("toy").to_dict()["annotators"]
+    told = {flag["kind"]: flag for flag in ann["flags"] if "relabeling" in flag["details"]}
+    assert {"low_agreement", "low_gold_accuracy"} <= told.keys()
+    for flag in told.values():
+        assert flag["details"]["relabeling"] == swapped
+        assert flag["details"]["agreement_after"] == 1.0
+        assert "--value b=c --value c=b" in flag["why"]
