@@ -1,4 +1,4 @@
-"""DuckDB in the process: every count is that of the ledger's own database."""
+"""DuckDB in the process: when it counts, and when counting is left to the database."""
 
 from __future__ import annotations
 
@@ -10,75 +10,23 @@ from typing import Any
 
 import duckdb
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
 from sqlalchemy import Connection
 from typer.testing import CliRunner
 
-from tests.counts.counted import everything
 from tests.helpers import count_statements, csv_text
-from tests.history.scripts import EVERYTHING_HAPPENS, Run, Step, all_steps, answers
-from tests.profiles import both, examples
-from tests.storage.as_of.plain import BOTH_KINDS, Clock
+from tests.history.scripts import answers
 from tracker.cli.app import app
 from tracker.core.errors import InvalidOption, Refused
-from tracker.core.kept import ENGINE
-from tracker.counts import import_tallies, kept_counts
-from tracker.counts.filter import EVERYTHING, select_answers
+from tracker.counts import kept_counts
+from tracker.counts.filter import EVERYTHING, make_answer_filter, select_answers
 from tracker.counts.selection import Selection
 from tracker.counts.tallies import count_item_patterns, pair_tallies
 from tracker.engines import choose
 from tracker.engines.choose import make_engine
 from tracker.engines.duckdb import DuckDB, new_database, with_more_memory
-from tracker.engines.engine import Columns
 from tracker.ledger import Ledger
-from tracker.storage.kept_tallies import TALLIES, NewTallies
 
 Write = Callable[..., Path]
-
-
-class Noting(DuckDB):
-    """DuckDB, and how many statements it counted or left."""
-
-    def __init__(self) -> None:
-        super().__init__(light=True)
-        self.counted, self.left = 0, 0
-
-    def columns(self, *arguments: Any, **options: Any) -> Columns | None:
-        columns = super().columns(*arguments, **options)
-        self.counted += columns is not None
-        self.left += columns is None
-        return columns
-
-
-@both
-@BOTH_KINDS
-def test_it_counts_what_the_database_counts(
-    ledger: Ledger, monkeypatch: pytest.MonkeyPatch, kind: str
-) -> None:
-    """After every kind of change, as the transaction that asks sees it."""
-    now = Clock(monkeypatch)
-    monkeypatch.setattr(import_tallies, "LEAST_ROWS", 1)
-    engine = Noting()
-
-    @examples(3)
-    @example(EVERYTHING_HAPPENS)
-    @given(st.lists(all_steps(kind), min_size=1, max_size=6))
-    def check(script: list[Step]) -> None:
-        with ledger.database.write(keep=False) as connection:
-            run = Run(connection, kind, now)
-            for step in script:
-                run.take(step)
-                selection = select_answers(connection, run.question, EVERYTHING)
-                own = everything(connection, selection)
-                connection.info[TALLIES], connection.info[ENGINE] = NewTallies(), engine
-                assert everything(connection, selection) == own, step
-                assert connection.info[TALLIES].counted_by == {"duckdb"}
-                connection.info[TALLIES] = connection.info[ENGINE] = None
-        engine._loaded.clear()  # the next example has the same numbers of changes
-
-    check()
-    assert engine.left == 0 < engine.counted
 
 
 CHOICES: list[dict[str, Any]] = [
@@ -91,30 +39,45 @@ CHOICES: list[dict[str, Any]] = [
 ]
 
 
-@both
-@pytest.mark.parametrize("many", [False, True], ids=["few categories", "many"])
+@pytest.mark.parametrize(("categories", "choices"), [(3, CHOICES[:4]), (40, CHOICES[4:])])
 def test_figures_and_audits_are_the_same(
-    ledger: Ledger, write: Write, monkeypatch: pytest.MonkeyPatch, *, many: bool
+    ledger: Ledger, write: Write, categories: int, choices: list[dict[str, Any]]
 ) -> None:
+    """Each count after every kind of change is compared in `tests/counts/test_every_count.py`."""
     random = Random(4)  # noqa: S311 - no secret is made with it
-    labels = [f"c{n}" for n in range(40 if many else 3)]
     rows = [
-        (f"i{n}", who, random.choice(labels), f"2026-01-0{1 + n % 5} 10:00:0{turn % 9}", again)
-        for n in range(60)
+        (f"i{n}", who, f"c{random.randrange(categories)}",
+         f"2026-01-0{1 + n % 5} 10:00:0{turn % 9}", again)
+        for n in range(30)
         for turn, who in enumerate("ABCDE")
         for again in (1, 2)[: 1 + (n == turn)]
-    ]
+    ]  # fmt: skip
     file = write(csv_text([("item", "annotator", "category", "labeled_at", "pass"), *rows]))
     ledger.import_file(file, "p")
     ledger.annotators.kind("p", "E", "model")
-    own, loaded = [], DuckDB(light=True)
-    for engine in (None, loaded, make_engine("duckdb")):
-        ledger.database.engine_of_counts = engine
-        told: list[Any] = [ledger.agreement("p", **choice).to_dict() for choice in CHOICES]
-        told += [ledger.audit("p").to_dict()]
-        told += [[row.to_dict() for row in ledger.by_pair("p").pairs]]
-        own.append(told)
-    assert own[0] == own[1] == own[2]
+
+    def figures(*, everything: bool) -> list[Any]:
+        of = [
+            ledger.agreement("p", **choice).to_dict()
+            for choice in choices[: None if everything else 1]
+        ]
+        audit = [ledger.audit("p").to_dict()] if everything else []
+        return [[row.to_dict() for row in ledger.by_pair("p").pairs], *of, *audit]
+
+    right = figures(everything=True)
+    ledger.database.engine_of_counts = DuckDB(light=True)
+    assert figures(everything=True) == right
+    ledger.database.engine_of_counts = make_engine("duckdb")
+    assert figures(everything=False) == right[:1]
+
+
+def counted_by(
+    ledger: Ledger, count: Callable[[Connection, Selection], object], **choice: Any
+) -> list[str]:
+    """What counted in a project."""
+    with ledger.asking("p") as (connection, question):
+        count(connection, select_answers(connection, question, make_answer_filter(**choice)))
+        return [*kept_counts.counted_by(connection)]
 
 
 def test_a_server_reads_answers_once_until_they_change(ledger: Ledger, write: Write) -> None:
@@ -124,13 +87,9 @@ def test_a_server_reads_answers_once_until_they_change(ledger: Ledger, write: Wr
     for step in range(4):
         if step == 2:
             ledger.import_file(write(answers(3, 40, 1)), "p")
-        with (
-            count_statements(ledger.database.engine) as statements,
-            ledger.asking("p") as (
-                connection,
-                question,
-            ),
-        ):
+        asking = ledger.asking("p")
+        with count_statements(ledger.database.engine) as statements, asking as asked:
+            connection, question = asked
             selection = select_answers(connection, question, EVERYTHING)
             assert count_item_patterns(connection, selection).items == (30, 33)[step > 1]
         sent.append(statements.number)
@@ -141,30 +100,29 @@ def test_a_server_reads_answers_once_until_they_change(ledger: Ledger, write: Wr
 def test_spans_and_attributes_are_left_to_the_ledger(ledger: Ledger, write: Write) -> None:
     ledger.import_file(write("item,annotator,category\n1,a,x\n1,b,x\n2,a,x\n2,b,y\n"), "p")
     ledger.import_items(write("item,part\n1,one\n2,two\n"), "p", keep=["part"])
-    engine = ledger.database.engine_of_counts = Noting()
+    ledger.count_with("duckdb")
     assert ledger.agreement("p", where={"part": ["one"]}).counts.items == 1
-    assert engine.left > 0
+    assert counted_by(ledger, pair_tallies, where={"part": ["one"]}) == ["database"]
 
 
 def test_it_takes_what_is_heavy_of_large_projects_by_itself(
     ledger: Ledger, write: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ledger.import_file(write(answers(30)), "p")
-
-    def counted_by(name: str | None, count: Callable[[Connection, Selection], object]) -> Any:
+    for name, count, engine in (
+        ("auto", pair_tallies, "database"),
+        ("native", pair_tallies, "database"),
+        ("duckdb", count_item_patterns, "database"),
+        ("duckdb", pair_tallies, "duckdb"),
+    ):
         ledger.count_with(name)
-        with ledger.asking("p") as (connection, question):
-            count(connection, select_answers(connection, question, EVERYTHING))
-            return kept_counts.counted_by(connection)
-
-    for name in ("auto", "native"):
-        assert counted_by(name, pair_tallies) == ["database"]
-    assert counted_by("duckdb", count_item_patterns) == ["database"]
-    assert counted_by("duckdb", pair_tallies) == ["duckdb"]
+        assert counted_by(ledger, count) == [engine], name
     monkeypatch.setattr(choose, "LARGE", 30)
-    assert counted_by("auto", pair_tallies) == ["duckdb"]
+    ledger.count_with("auto")
+    assert counted_by(ledger, pair_tallies) == ["duckdb"]
     monkeypatch.setenv("TRACKER_ENGINE", "native")
-    assert counted_by(None, pair_tallies) == ["database"]
+    ledger.count_with(None)
+    assert counted_by(ledger, pair_tallies) == ["database"]
 
 
 def test_a_kept_count_is_told_of(
