@@ -57,12 +57,11 @@ def test_figures_and_audits_are_the_same(
     ledger.annotators.kind("p", "E", "model")
 
     def figures(*, everything: bool) -> list[Any]:
-        of = [
-            ledger.agreement("p", **choice).to_dict()
-            for choice in choices[: None if everything else 1]
-        ]
-        audit = [ledger.audit("p").to_dict()] if everything else []
-        return [[row.to_dict() for row in ledger.by_pair("p").pairs], *of, *audit]
+        pairs = [row.to_dict() for row in ledger.by_pair("p").pairs]
+        if not everything:
+            return [pairs]
+        by_choice = [ledger.agreement("p", **choice).to_dict() for choice in choices]
+        return [pairs, *by_choice, ledger.audit("p").to_dict()]
 
     right = figures(everything=True)
     ledger.database.engine_of_counts = DuckDB(light=True)

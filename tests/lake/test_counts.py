@@ -29,7 +29,7 @@ CHOICES = [
 ]
 ODD = [
     Row("ü'", "A", "x", day=None, seconds=0.0),
-    Row("ü'", "B", "y", 3, seconds=7.0),
+    Row("ü'", "C", "y", 3, seconds=7.0),
     Row("item 001", "Z", "x"),
 ]
 
