@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from benchmarks.estimates import PANELS, Models, bound_kept
 from tests.helpers import write_file
 from tests.judge.test_estimate import give
-from tests.profiles import EXHAUSTIVE, both
+from tests.profiles import exhaustive
 from tracker.core.errors import InvalidOption, NotFound, Refused
 from tracker.core.tallies import Answer
 from tracker.judge.cells import Cell
@@ -187,10 +187,12 @@ def test_a_threshold_passes_only_after_the_stricter_ones() -> None:
     assert route(judged, 0.05, 0.95).threshold is None
 
 
-@pytest.mark.parametrize("models", PANELS if EXHAUSTIVE else PANELS[:1])
-def test_the_bound_of_errors_holds_as_often_as_it_says(models: Models) -> None:
-    kept, _ = bound_kept(models, 300 if EXHAUSTIVE else 40)
-    assert kept >= 0.95
+@pytest.mark.parametrize(
+    ("models", "draws"),
+    [(PANELS[0], 20), *(pytest.param(models, 300, marks=exhaustive) for models in PANELS)],
+)
+def test_the_bound_of_errors_holds_as_often_as_it_says(models: Models, draws: int) -> None:
+    assert bound_kept(models, draws)[0] >= 0.95
 
 
 def with_models(ledger: Ledger) -> None:
@@ -202,8 +204,9 @@ def with_models(ledger: Ledger) -> None:
         ledger.annotators.kind("p", model, "model")
 
 
-@both
-def test_a_panel_says_where_each_item_goes(ledger: Ledger) -> None:
+def test_a_panel_routes_items_and_those_of_people_can_be_assigned(
+    ledger: Ledger, tmp_path: Path
+) -> None:
     with_models(ledger)
     of = ledger.panels.panel("p", cost={"gpt": 2.0, "llama": 1.0}, error="10%")
     assert (of.labeled, of.waiting, of.best) == (150, 50, "gpt")
@@ -218,17 +221,10 @@ def test_a_panel_says_where_each_item_goes(ledger: Ledger) -> None:
     assert all(row["answer"] in {"x", "y"} for row in routed)
     least = min(row["probability"] for row in routed if row["route"] == "panel")
     assert least >= (of.routing.threshold or 0) - 1e-9
-
-
-def test_items_that_go_to_people_can_be_assigned(ledger: Ledger, tmp_path: Path) -> None:
-    with_models(ledger)
-    with ledger.panels.routed("p", error="10%") as (columns, rows):
-        lines = [",".join(columns), *(",".join(map(str, row)) for row in rows)]
-    file = tmp_path / "routed.csv"
-    file.write_text("\n".join(lines))
+    file = write_file(tmp_path / "routed.csv", [columns, *(row.values() for row in routed)])
     ledger.import_items(file, "p", keep=["route"])
     assigned = ledger.assignments.assign("p", to=["bo"], where={"route": "people"}, answers=1)
-    assert assigned.items == sum("people" in line for line in lines)
+    assert assigned.items == routes["people"]
     with pytest.raises(InvalidOption, match="no item of 'p' has route=nowhere"):
         ledger.assignments.assign("p", to=["bo"], where={"route": "nowhere"})
 
@@ -250,9 +246,6 @@ def test_a_panel_says_what_does_not_fit(ledger: Ledger, tmp_path: Path) -> None:
                         keep=["used-for"])  # fmt: skip
     with pytest.raises(Refused, match="no model answered"):
         ledger.panels.panel("q")
-
-
-def test_prices_are_read_and_others_refused() -> None:
     assert prices_by_model(["gpt=0.5", "a=b=1"]) == {"gpt": 0.5, "a=b": 1.0}
     for wrong in ("gpt", "gpt=x", "=1", "gpt=-1", "gpt=nan", "gpt=inf"):
         with pytest.raises(InvalidOption, match="is not MODEL=PRICE"):
