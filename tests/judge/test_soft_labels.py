@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from itertools import count
 
 import numpy as np
 import pytest
@@ -12,22 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from tests.helpers import SEVERAL, question_of
-from tests.judge.test_estimate import give
-from tests.profiles import both, examples
-from tracker.core.errors import InvalidOption
 from tracker.core.tallies import Answer, Pattern, make_pattern
-from tracker.counts.filter import select_answers
-from tracker.judge.soft_labels import (
-    Sides,
-    count_sides,
-    sides_with,
-    soft_label_distances,
-)
-from tracker.ledger import Ledger
-from tracker.projects.annotators import annotators_by_name
+from tracker.judge.soft_labels import Sides, sides_with, soft_label_distances
 
-_NUMBERS = count()
 CATEGORY = st.integers(1, 4)
 ITEM = st.tuples(CATEGORY, st.lists(CATEGORY, max_size=5), st.floats(0.01, 0.99))
 
@@ -70,62 +56,19 @@ def test_distances_are_those_of_each_item_and_its_people(
             assert distance.ci_high == pytest.approx(np.mean(expected) + reach)
 
 
-def test_a_hard_answer_that_nobody_gave_has_no_cross_entropy() -> None:
-    of = soft_label_distances({((1,), (((2,), 3),)): 4})
+def test_distances_by_hand() -> None:
+    of = soft_label_distances({((1,), (((2,), 3),)): 4})  # a hard answer that no person gave
     assert (of.cross_entropy.value, of.cross_entropy.undefined) == (None, "hard_answer")
     assert of.wasserstein.undefined == "no_order"
     assert soft_label_distances({((1,), (((1,), 3),)): 4}).cross_entropy.value == 0
-
-
-def test_several_categories_are_compared_one_by_one() -> None:
-    of = soft_label_distances({((1, 2), (((1,), 1), ((1, 3), 1))): 1})
+    of = soft_label_distances({((1, 2), (((1,), 1), ((1, 3), 1))): 1})  # categories one by one
     assert of.manhattan.value == 0 + 1 + 0.5
-
-
-def test_each_person_is_held_against_the_others() -> None:
-    """Two of three say x: each of these is half wrong, the third always; an item is their mean."""
+    # Each person among the others: two of three say x, and are half wrong, the third always.
     of = soft_label_distances({((3,), (((1,), 2), ((2,), 1))): 10}, among=True)
     assert of.person_error.value == pytest.approx((0.5 + 0.5 + 1.0) / 3)
     assert of.manhattan.value == pytest.approx((1 + 1 + 2) / 3)
     assert of.person_error.items == 10
     assert soft_label_distances({((1,), (((1,), 1),)): 5}, among=True).person_error.value is None
-
-
-@both
-@given(data=st.data())
-@examples(15)
-def test_sides_are_what_a_plain_count_finds(ledger: Ledger, data: st.DataObject) -> None:
-    project = f"p{next(_NUMBERS)}"
-    people = ["a", "b", "c", "d", "e"]
-    answers = data.draw(
-        st.dictionaries(
-            st.tuples(st.integers(0, 5), st.sampled_from([*people, "m"])), st.sampled_from("xyz"),
-            min_size=1, max_size=25,
-        )
-    ) | {(0, "m"): "x", (0, "a"): "y"}  # fmt: skip
-    give(ledger, [(f"i{n}", who, text) for (n, who), text in answers.items()], project)
-    ledger.annotators.kind(project, "m", "model")
-    groups = {"one": ["a", "b"], "two": ["c"]}
-    with ledger.database.read() as connection:
-        question = question_of(connection, project)
-        ids = {
-            name: who.id for name, who in annotators_by_name(connection, question.project).items()
-        }
-        counted = count_sides(
-            connection, select_answers(connection, question), frozenset([ids["m"]]),
-            {name: [ids[who] for who in of if who in ids] for name, of in groups.items()},
-        )  # fmt: skip
-    expected: dict[str, Counter[Sides]] = {name: Counter() for name in groups}
-    for n in range(6):
-        model = answers.get((n, "m"))
-        given_ = {who: answers[n, who] for who in people if (n, who) in answers}
-        for name, of in groups.items():
-            own = [text for who, text in given_.items() if who in of]
-            rest = [text for who, text in given_.items() if who not in of]
-            if model is not None and own:
-                expected[name][Sides(len(own), own.count(model), len(rest), rest.count(model))] += 1
-    met = {name: dict(of) for name, of in expected.items()}
-    assert counted.get(ids["m"], {name: {} for name in groups}) == met
 
 
 def test_a_model_that_sides_with_a_group_is_told_and_others_are_not() -> None:
@@ -156,11 +99,3 @@ def test_two_equal_groups_are_seldom_told_apart() -> None:
             counts[1][Sides(2, second, 2, first)] += 1
         told += any(side.sides for side in sides_with({"a": counts[0], "b": counts[1]}))
     assert told / draws < 0.08
-
-
-def test_answers_of_several_categories_have_no_sides(ledger: Ledger) -> None:
-    give(ledger, [("a", "x", "x|y")], options=SEVERAL)
-    with ledger.database.read() as connection:
-        selection = select_answers(connection, question_of(connection))
-        with pytest.raises(InvalidOption, match="no sides to take"):
-            count_sides(connection, selection, frozenset([1]), {})
