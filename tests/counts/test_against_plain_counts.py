@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from tests.counts.plain import LATE, Given, Rows, compare, compare_groups, store, store_raw
-from tests.counts.selected import DAY, START, Selected, both_kinds, check_each, selected
+from tests.counts.selected import DAY, START, Selected, check_each, selected
 from tests.helpers import SPANS, count_statements
 from tests.profiles import both
 from tracker.agreement.groups_sql import count_patterns_by_cluster, count_patterns_by_group
@@ -252,20 +252,31 @@ def check_order(chosen: Selected) -> None:
 
 
 @both
-@both_kinds
-@pytest.mark.parametrize("check", [check_tallies, check_evidence])
+@pytest.mark.parametrize(
+    ("backend", "kind", "check"),
+    [
+        ("sqlite", "one", check_tallies),
+        ("sqlite", "one", check_evidence),
+        ("sqlite", "several", check_tallies),
+        ("sqlite", "several", check_evidence),
+        ("postgresql", "one", check_evidence),
+        ("postgresql", "several", check_tallies),
+    ],
+)
 def test_drawn_projects(ledger: Ledger, kind: str, check: Any) -> None:
     check_each(ledger, kind, check)
 
 
 @both
 @pytest.mark.parametrize(
-    ("owner", "name", "value", "checks"),
+    ("backend", "owner", "name", "value", "checks"),
     [
-        (Packing, "fits", False, (check_tallies, check_evidence)),
-        (kept_counts, "_MOST_PAIRS", 0, (check_tallies,)),
+        ("sqlite", Packing, "fits", False, (check_tallies, check_evidence)),
+        ("postgresql", Packing, "fits", False, (check_tallies,)),
+        ("sqlite", kept_counts, "_MOST_PAIRS", 0, (check_pairs,)),
+        ("postgresql", kept_counts, "_MOST_PAIRS", 0, (check_tallies,)),
     ],
-    ids=["integer", "text"],
+    ids=["integer", "integer on a server", "text", "text on a server"],
 )
 def test_codes_that_do_not_fit(
     ledger: Ledger, monkeypatch: pytest.MonkeyPatch, owner: Any, name: str, value: Any, checks: Any

@@ -51,7 +51,7 @@ def follow(
     kind: str,
     script: Iterable[Step],
     compared: Container[int],
-    parts: tuple[int, int] = (5, 7),
+    parts: tuple[int, int] = (4, 7),
 ) -> None:
     """Compare counts after the numbered steps: a part of them, by each engine, in turn."""
     engines = DuckDB(light=True), DuckDB(light=True, copy=copy)

@@ -7,8 +7,10 @@ from collections.abc import Callable
 from itertools import combinations
 from pathlib import Path
 
+import pytest
+
 from tests.counts.plain import Rows
-from tests.counts.selected import Selected, both_kinds, check_each, selected
+from tests.counts.selected import Selected, check_each, selected
 from tests.helpers import SEVERAL, count_statements, question_of
 from tests.profiles import both
 from tracker.core.tallies import Answer
@@ -101,7 +103,9 @@ def check_pages(chosen: Selected) -> None:
 
 
 @both
-@both_kinds
+@pytest.mark.parametrize(
+    ("backend", "kind"), [("sqlite", "one"), ("sqlite", "several"), ("postgresql", "several")]
+)
 def test_pages_hold_the_items_that_fit_with_their_votes(ledger: Ledger, kind: str) -> None:
     check_each(ledger, kind, check_pages, examples=1)
 

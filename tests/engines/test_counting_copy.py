@@ -73,7 +73,6 @@ def test_touched_items_alone_are_read_again(ledger: Ledger, write: Write, copied
     assert statements.number < 40
 
 
-@both
 def test_two_projects_do_not_meet(ledger: Ledger, write: Write, copied: Copy) -> None:
     for number, name in enumerate("qr"):
         ledger.import_file(write(answers(20 + number, 0, number)), name)

@@ -76,7 +76,7 @@ def test_every_count_is_that_of_the_ledger(
     compare: Callable[..., None], files: list[list[Row]]
 ) -> None:
     """SQLite or Postgres with DuckDB over Parquet; items may have answers in several files."""
-    compare(files, 3)
+    compare(files, 4)
 
 
 @exhaustive
