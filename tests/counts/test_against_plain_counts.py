@@ -10,6 +10,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sqlalchemy import Integer, func, literal, select, union_all
 
 from tests.counts.plain import LATE, Given, Rows, compare, compare_groups, store, store_raw
 from tests.counts.selected import DAY, START, Selected, check_each, selected
@@ -18,29 +21,10 @@ from tests.profiles import both
 from tracker.agreement.groups_sql import count_patterns_by_cluster, count_patterns_by_group
 from tracker.core.errors import InvalidOption
 from tracker.core.tallies import Answer, Pattern, make_pattern
-from tracker.counts import kept_counts
-from tracker.counts.annotator_patterns import (
-    count_annotator_marginals,
-    count_joint_patterns,
-    gold_tallies,
-)
+from tracker.counts import annotator_patterns, kept_counts, retest, tallies
 from tracker.counts.filter import AnswerFilter, make_answer_filter, select_answers
-from tracker.counts.pattern_codes import Packing
-from tracker.counts.retest import (
-    count_pair_order,
-    count_unrepeated_passes,
-    repeat_tallies,
-    select_changed_examples,
-    select_example_items,
-    select_repeated_answers,
-)
+from tracker.counts.pattern_codes import BITS, Packing
 from tracker.counts.selection import Selection, where_counted
-from tracker.counts.tallies import (
-    count_pair_cells,
-    select_items_of_patterns,
-    select_label_contents,
-    skip_tallies,
-)
 from tracker.counts.timeline import count_timeline_blocks, count_transitions
 from tracker.ledger import Ledger
 from tracker.projects.categories import category_names
@@ -72,9 +56,9 @@ def check_joint_patterns(chosen: Selected) -> None:
     for item in chosen.compared.values():
         for annotator, answer in item.items():
             marginals[annotator][answer] += 1
-    assert count_annotator_marginals(*at) == marginals
+    assert annotator_patterns.count_annotator_marginals(*at) == marginals
     joint_patterns: Counter[Any] = Counter()
-    for joint, items in count_joint_patterns(*at):
+    for joint, items in annotator_patterns.count_joint_patterns(*at):
         assert list(joint) == sorted(joint)
         joint_patterns[joint] += items
     assert joint_patterns == Counter(tuple(sorted(item.items()))
@@ -86,7 +70,7 @@ def check_pairs(chosen: Selected) -> None:
     expected = chosen.plain.pair_tallies()
     declared = [(n,) for n in category_names(chosen.connection, chosen.question)]
     for answers in ((), tuple(declared[::-1]), tuple(declared[-1:])):
-        pairs, cells = count_pair_cells(chosen.connection, chosen.selection, answers)
+        pairs, cells = tallies.count_pair_cells(chosen.connection, chosen.selection, answers)
         assert pairs == sorted(set(pairs))
         assert len(pairs) == cells.pairs
         assert (np.diff(cells.pair) >= 0).all()
@@ -111,7 +95,9 @@ def check_items_of_patterns(chosen: Selected) -> None:
         items[make_pattern(answers.values())].add(item)
     every = sorted(items)
     for wanted, most in (({*every}, 2), ({*every[:2], NOWHERE}, 100), (set[Pattern](), 1)):
-        by_pattern = select_items_of_patterns(chosen.connection, chosen.selection, wanted, most)
+        by_pattern = tallies.select_items_of_patterns(
+            chosen.connection, chosen.selection, wanted, most
+        )
         assert by_pattern.keys() == wanted
         assert by_pattern.get(NOWHERE, []) == []
         for pattern in wanted & items.keys():
@@ -132,10 +118,10 @@ def check_skips(chosen: Selected) -> None:
         seeing[item] += 1
     for (item, annotator), is_skipped in skipped.items():
         expected[annotator][is_skipped, skipping[item], seeing[item]] += 1
-    assert skip_tallies(chosen.connection, chosen.selection) == expected
+    assert tallies.skip_tallies(chosen.connection, chosen.selection) == expected
     # There may be an empty answer on a later pass only.
     any_skipped = any(key[0] for by_key in expected.values() for key in by_key)
-    assert select_label_contents(chosen.connection, chosen.selection).empty >= any_skipped
+    assert tallies.select_label_contents(chosen.connection, chosen.selection).empty >= any_skipped
 
 
 # -- Truths, times and passes --------------------------------------------------------------
@@ -151,11 +137,11 @@ def check_evidence(chosen: Selected) -> None:
         if answer.item in truths and answer.annotator not in plain.references:
             others = pattern(answer.item, plain.references)
             gold[answer.annotator][truths[answer.item], answer.own, others] += 1
-    assert gold_tallies(*at) == gold
+    assert annotator_patterns.gold_tallies(*at) == gold
     for passes in chosen.passes():
         for earlier, later in pairwise(passes):
             repeats[later.annotator][earlier.own, later.own, pattern(later.item)] += 1
-    assert repeat_tallies(*at) == repeats
+    assert retest.repeat_tallies(*at) == repeats
     known = [answer for answer in chosen.counted() if answer.at != LATE]
     timed = [[*answers] for _, answers in groupby(known, key=lambda answer: answer.annotator)]
     for answers in timed:
@@ -165,7 +151,7 @@ def check_evidence(chosen: Selected) -> None:
                 transitions[answer.annotator][key] += 1
     assert count_transitions(*at) == transitions
     times = any(answer.at != LATE for passes in chosen.passes() for answer in passes)
-    assert select_label_contents(*at).times == times
+    assert tallies.select_label_contents(*at).times == times
     check_blocks(chosen, timed, truths)
     check_passes(chosen)
     check_examples(chosen)
@@ -199,15 +185,17 @@ def check_passes(chosen: Selected) -> None:
             times[key] += 1
             timed[key] += known
             days[key] += (later.at - earlier.at) // DAY if known else 0
-    for row in select_repeated_answers(*at):  # a set may be spelled in two ways: rows add up
+    for row in retest.select_repeated_answers(*at):  # a set may be spelled in two ways: rows add up
         key = row.annotator, row.earlier, row.later
         assert 0 <= row.timed <= row.times > 0
         times[key] -= row.times
         timed[key] -= row.timed
         days[key] -= round(row.days)
     assert not any((*times.values(), *timed.values(), *days.values()))
-    assert select_label_contents(*at).repeats == any(passes[-1].number > 1 for passes in every)
-    assert count_unrepeated_passes(*at) == sum(passes[0].number > 1 for passes in every)
+    assert tallies.select_label_contents(*at).repeats == any(
+        passes[-1].number > 1 for passes in every
+    )
+    assert retest.count_unrepeated_passes(*at) == sum(passes[0].number > 1 for passes in every)
 
 
 def check_examples(chosen: Selected) -> None:
@@ -221,8 +209,10 @@ def check_examples(chosen: Selected) -> None:
         wanted = defaultdict[int, list[tuple[Answer, Pattern]]](lambda: [((98,), NOWHERE)])
         for annotator, own, pattern in keys:
             wanted[annotator].append((own, pattern))
-        assert select_example_items(*at, wanted, most) == {key: items[key][:most] for key in keys}
-    assert select_example_items(*at, {}, 3) == {}
+        assert retest.select_example_items(*at, wanted, most) == {
+            key: items[key][:most] for key in keys
+        }
+    assert retest.select_example_items(*at, {}, 3) == {}
     changed = defaultdict[int, list[Any]](list)
     for passes in sorted(chosen.passes(), key=lambda passes: passes[0].item):
         for earlier, later in pairwise(passes):
@@ -230,7 +220,7 @@ def check_examples(chosen: Selected) -> None:
                 changed[later.annotator].append((later.item, earlier.own, later.own))
     people = sorted({answer.annotator for answer in chosen.counted()})
     for names, most in ((people, 1), (people, 100), (people[:1], 2), ([], 1)):
-        examples = select_changed_examples(*at, names, most)
+        examples = retest.select_changed_examples(*at, names, most)
         assert examples == {name: changed[name][:most] for name in names if changed[name]}
 
 
@@ -244,7 +234,7 @@ def check_order(chosen: Selected) -> None:
                 unknown = LATE in {one.at, other.at} or one.at == other.at
                 place = 2 if unknown else int(one.at > other.at)
                 expected[one.annotator, other.annotator][place] += 1
-        orders = count_pair_order(chosen.connection, chosen.selection, pairs)
+        orders = retest.count_pair_order(chosen.connection, chosen.selection, pairs)
         assert {pair: [*order] for pair, order in orders.items()} == expected
 
 
@@ -348,17 +338,17 @@ def test_plain_counts_are_those_of_an_example(ledger: Ledger) -> None:
     with selected(ledger, PASSES, "one", times=TIMES) as chosen:
         at = chosen.connection, chosen.selection
         repeats = sorted((row.times, row.timed, row.days, row.earlier == row.later)
-                         for row in select_repeated_answers(*at))  # fmt: skip
+                         for row in retest.select_repeated_answers(*at))  # fmt: skip
         assert repeats == [(1, 0, 0, True), (1, 1, 1, False), (1, 1, 1, False), (1, 1, 4, False)]
-        assert count_unrepeated_passes(*at) == 2
-        assert skip_tallies(*at)[3] == {(False, 0, 1): 1, (True, 1, 4): 2}
-        held = gold_tallies(chosen.connection, Selected(
+        assert retest.count_unrepeated_passes(*at) == 2
+        assert tallies.skip_tallies(*at)[3] == {(False, 0, 1): 1, (True, 1, 4): 2}
+        held = annotator_patterns.gold_tallies(chosen.connection, Selected(
             chosen.connection, chosen.question, chosen.raw, CHOICES[-1]).selection)  # fmt: skip
         assert {who: sum(mine.values()) for who, mine in held.items()} == {1: 1}
     with selected(ledger, SETS, "several", times=SETS_TIMES) as chosen:
         at = chosen.connection, chosen.selection
-        assert [len(mine) for mine in gold_tallies(*at).values()] == [1, 1, 1]
-        assert count_pair_order(*at, [(1, 2)]) == {(1, 2): (0, 0, 0)}
+        assert [len(mine) for mine in annotator_patterns.gold_tallies(*at).values()] == [1, 1, 1]
+        assert retest.count_pair_order(*at, [(1, 2)]) == {(1, 2): (0, 0, 0)}
     rows: Rows = {(item, "A", 1): x("w") for item in "ij"}
     times = {key: START + DAY * place for place, key in enumerate(rows)}
     with selected(ledger, rows, "one", times=times) as chosen:
@@ -381,8 +371,8 @@ def test_documents_without_a_span(ledger: Ledger, write: Any) -> None:
     ledger.import_file(file, "p", options=SPANS)
     with ledger.asking("p") as (connection, question):
         selection = select_answers(connection, question)
-        assert select_label_contents(connection, selection).empty
-        assert skip_tallies(connection, selection) == {
+        assert tallies.select_label_contents(connection, selection).empty
+        assert tallies.skip_tallies(connection, selection) == {
             1: {(False, 1, 2): 1, (True, 2, 2): 1, (False, 0, 1): 1},
             2: {(True, 1, 2): 1, (True, 2, 2): 1},
         }
@@ -479,7 +469,7 @@ def test_the_first_items_of_a_pattern_have_the_lowest_numbers(ledger: Ledger) ->
     rows: Rows = {(f"i{n}", who, 1): x("x") for n in range(1000) for who in "AB"}
     with selected(ledger, rows, "one") as chosen:
         pattern = make_pattern([(1,), (1,)])
-        items = select_items_of_patterns(chosen.connection, chosen.selection, {pattern}, 20)
+        items = tallies.select_items_of_patterns(chosen.connection, chosen.selection, {pattern}, 20)
         assert items == {pattern: sorted(chosen.compared)[:20]}
 
 
@@ -517,3 +507,45 @@ def test_the_rows_of_a_cluster_follow_each_other_in_any_plan(
         connection.exec_driver_sql("SET LOCAL enable_sort = off")
         connection.exec_driver_sql("ANALYZE labels, item_attributes")
         compare_groups(connection, project, raw.plain(), "lang", AnswerFilter())
+
+
+# -- Columns packed into one integer -----------------------------------------------------
+
+
+@st.composite
+def packed_rows(draw: st.DrawFn) -> tuple[tuple[int, ...], list[tuple[int, ...]]]:
+    """Widths that mostly fit into one integer, and rows of numbers of these widths."""
+    widths = draw(st.lists(st.integers(1, 30), min_size=2, max_size=5))
+    row = st.tuples(*(st.integers(0, (1 << width) - 1) for width in widths))
+    return tuple(widths), draw(st.lists(row, min_size=1, max_size=4))
+
+
+def test_a_key_of_the_database_gives_the_columns_back(ledger: Ledger) -> None:
+    @given(packed_rows())
+    def check(drawn: tuple[tuple[int, ...], list[tuple[int, ...]]]) -> None:
+        widths, rows = drawn
+        packing = Packing(widths)
+        given_rows = [
+            select(*(literal(value, Integer).label(f"c{n}") for n, value in enumerate(row)))
+            for row in rows
+        ]
+        table = union_all(*given_rows).subquery("given_rows")
+        key = packing.key(list(table.c))
+        grouped = select(*key, func.count()).group_by(*(one.name for one in key))
+        with ledger.database.read() as connection:
+            found = [tuple(group) for *group, _ in connection.execute(grouped)]
+        assert len(key) == (1 if sum(widths) <= BITS else len(widths))
+        if packing.fits:
+            assert {number for (number,) in found} == {packing.number(row) for row in rows}
+        assert sorted(packing.unpack(group) for group in found) == sorted({*rows})
+        for group in found:
+            before, last = packing.split_last(group)
+            assert (*packing.but_last.unpack(before), last) == packing.unpack(group)
+
+    check()
+
+
+def test_arrays_of_keys_give_arrays_of_columns() -> None:
+    keys: Any = np.array([0b1_010_11, 0b0_111_00])
+    found = Packing((1, 3, 2)).unpack([keys])
+    assert [part.tolist() for part in found] == [[1, 0], [2, 7], [3, 0]]

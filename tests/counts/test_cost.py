@@ -15,28 +15,10 @@ from tests.helpers import count_rows, count_statements
 from tests.profiles import both
 from tracker.agreement.groups import agreement_by_attribute
 from tracker.agreement.query import Query
-from tracker.counts.annotator_patterns import (
-    count_annotator_marginals,
-    count_joint_patterns,
-    gold_tallies,
-)
+from tracker.counts import annotator_patterns, retest, tallies
 from tracker.counts.filter import make_answer_filter
 from tracker.counts.items import ItemChoice, select_item_page
-from tracker.counts.retest import (
-    count_pair_order,
-    count_unrepeated_passes,
-    repeat_tallies,
-    select_changed_examples,
-    select_example_items,
-    select_repeated_answers,
-)
 from tracker.counts.selection import Selection
-from tracker.counts.tallies import (
-    count_pair_cells,
-    select_items_of_patterns,
-    select_label_contents,
-    skip_tallies,
-)
 from tracker.counts.timeline import count_timeline_blocks, count_transitions
 from tracker.export.labels import exported_labels
 from tracker.ledger import Ledger
@@ -119,23 +101,23 @@ def test_the_cost_of_a_question_does_not_grow_with_the_items(ledger: Ledger) -> 
 
 
 COUNTS: dict[str, tuple[int, Callable[[Connection, Selection], object]]] = {
-    "gold": (2, gold_tallies),
-    "repeats of a pattern": (2, repeat_tallies),
+    "gold": (2, annotator_patterns.gold_tallies),
+    "repeats of a pattern": (2, retest.repeat_tallies),
     "transitions": (2, count_transitions),
     "blocks": (3, lambda *at: count_timeline_blocks(*at, 4)),
-    "contents": (1, select_label_contents),
-    "examples": (2, lambda *at: select_example_items(*at, {1: [((98,), (((98,), 1),))]}, 3)),
-    "changed": (1, lambda *at: select_changed_examples(*at, [1, 2], 3)),
-    "order": (1, lambda *at: count_pair_order(*at, [(1, 2)])),
+    "contents": (1, tallies.select_label_contents),
+    "examples": (2, lambda *at: retest.select_example_items(*at, {1: [((98,), (((98,), 1),))]}, 3)),
+    "changed": (1, lambda *at: retest.select_changed_examples(*at, [1, 2], 3)),
+    "order": (1, lambda *at: retest.count_pair_order(*at, [(1, 2)])),
     "pages": (3, lambda *at: select_item_page(*at, ItemChoice(), 0, 50)),
     "pages that differ": (3, lambda *at: select_item_page(*at, ItemChoice(differ=True), 0, 50)),
-    "pairs": (2, count_pair_cells),
-    "items of patterns": (2, lambda *at: select_items_of_patterns(*at, {(((1,), 3),)}, 3)),
-    "own answers": (2, count_annotator_marginals),
-    "joint patterns": (1, lambda *at: list(count_joint_patterns(*at))),
-    "repeats": (1, lambda *at: list(select_repeated_answers(*at))),
-    "later passes alone": (1, count_unrepeated_passes),
-    "skips": (1, skip_tallies),
+    "pairs": (2, tallies.count_pair_cells),
+    "items of patterns": (2, lambda *at: tallies.select_items_of_patterns(*at, {(((1,), 3),)}, 3)),
+    "own answers": (2, annotator_patterns.count_annotator_marginals),
+    "joint patterns": (1, lambda *at: list(annotator_patterns.count_joint_patterns(*at))),
+    "repeats": (1, lambda *at: list(retest.select_repeated_answers(*at))),
+    "later passes alone": (1, retest.count_unrepeated_passes),
+    "skips": (1, tallies.skip_tallies),
 }
 """Counts, and the statements of each."""
 

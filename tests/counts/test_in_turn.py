@@ -10,14 +10,8 @@ import pandas as pd
 from tests.helpers import count_statements, question_of, undo
 from tests.profiles import both
 from tracker.core.tallies import Answer, Pattern, answers_in_pattern, make_pattern
+from tracker.counts import in_turn
 from tracker.counts.filter import select_answers
-from tracker.counts.in_turn import (
-    count_gold_items,
-    first_answers_and_patterns,
-    gold_outcomes,
-    recent_gold_tallies,
-    recent_shared_answers,
-)
 from tracker.counts.selection import Selection
 from tracker.ledger import Ledger
 from tracker.projects.categories import category_names
@@ -76,21 +70,21 @@ def test_first_answers_are_graded_in_their_order_and_meet_the_others(ledger: Led
     with ledger.database.read() as connection:
         question = question_of(connection)
         selection = select_answers(connection, question)
-        assert count_gold_items(connection, selection) == len(truths)
-        recent = recent_gold_tallies(connection, selection, 5, {})
+        assert in_turn.count_gold_items(connection, selection) == len(truths)
+        recent = in_turn.recent_gold_tallies(connection, selection, 5, {})
         for who in PEOPLE:
             graded = [answer == truths[item] for _, item, answer in firsts(rows, who)
                       if item in truths]  # fmt: skip
-            assert gold_outcomes(connection, alone(selection, numbers[who])) == graded
+            assert in_turn.gold_outcomes(connection, alone(selection, numbers[who])) == graded
             assert recent[numbers[who]] == (sum(graded[-5:]), 5)
-        later = recent_gold_tallies(connection, selection, 5, {numbers["ada"]: 10**15 * 3})
+        later = in_turn.recent_gold_tallies(connection, selection, 5, {numbers["ada"]: 10**15 * 3})
         assert sorted(later) == sorted([numbers["bob"], numbers["carl"]])
         numbered = {name: number for number, name in category_names(connection, question).items()}
         ada = numbers["ada"]
-        met = first_answers_and_patterns(
+        met = in_turn.first_answers_and_patterns(
             connection, alone(selection, ada), selection.without(frozenset({ada}))
         )
-        shared = recent_shared_answers(connection, selection, 6, {})[ada]
+        shared = in_turn.recent_shared_answers(connection, selection, 6, {})[ada]
 
     def as_answer(category: str) -> Answer:
         return (numbered[category],)
@@ -115,7 +109,7 @@ def test_answers_taken_back_were_not_given(ledger: Ledger) -> None:
     def graded() -> list[bool]:
         with ledger.database.read() as connection:
             selection = select_answers(connection, question_of(connection))
-            return gold_outcomes(connection, alone(selection, numbers["ada"]))
+            return in_turn.gold_outcomes(connection, alone(selection, numbers["ada"]))
 
     assert graded() == [False], "the earlier one"
     undo(ledger, 2)

@@ -126,10 +126,7 @@ def at(day: int) -> int:
 
 
 Z, SKIPPED = frozenset("z"), frozenset[str]()
-SAID_AGAIN: Script = [
-    [{(("i", who, 1), at(0)): Z for who in "ABC"}],
-    [{(("i", "C", 1), at(1)): Z}],
-]
+SAID_AGAIN: Script = [[{(("i", who, 1), at(0)): Z for who in "ABC"}], [{(("i", "C", 1), at(1)): Z}]]
 """On the second day there is one z more for a moment than there are annotators."""
 EVERYTHING_AT_ONCE: Script = [
     [{((item, who, 1), at(n)): Z for item in "ij" for n, who in enumerate("ABC")}],
@@ -245,11 +242,7 @@ def test_every_day_of_drawn_scripts(
     ],
 )
 def test_each_way_is_taken(
-    ledger: Ledger,
-    monkeypatch: pytest.MonkeyPatch,
-    way: str,
-    keys: int,
-    code: object,
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch, way: str, keys: int, code: object
 ) -> None:
     """Three annotators need three bits: of one answer there may be six in the course of a day.
 

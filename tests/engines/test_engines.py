@@ -1,10 +1,11 @@
-"""The copy for counting: when it is renewed, when it is not used, and the command.
+"""DuckDB, and the copy for counting: when they count, and when the database does.
 
-What it counts after every kind of change is compared in `tests/counts/test_every_count.py`.
+What they count after every kind of change is compared in `tests/counts/test_every_count.py`.
 """
 
 from __future__ import annotations
 
+import builtins
 import json
 import stat
 import subprocess
@@ -12,10 +13,12 @@ import sys
 from collections.abc import Callable
 from contextlib import nullcontext
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import duckdb
 import pytest
+from sqlalchemy import Connection
 from typer.testing import CliRunner
 
 from tests.counts.test_every_count import Copy
@@ -23,23 +26,24 @@ from tests.helpers import SPANS, count_statements, csv_text
 from tests.history.scripts import answers
 from tests.profiles import both, exhaustive
 from tracker.cli.app import app
-from tracker.core.errors import InvalidOption
-from tracker.engines.duckdb import DuckDB
+from tracker.core.errors import InvalidOption, Refused
+from tracker.counts import kept_counts
+from tracker.counts.filter import EVERYTHING, make_answer_filter, select_answers
+from tracker.counts.selection import Selection
+from tracker.counts.tallies import count_item_patterns, pair_tallies
+from tracker.engines import choose
+from tracker.engines.choose import make_engine
+from tracker.engines.duckdb import DuckDB, new_database, with_more_memory
 from tracker.ledger import Ledger
 from tracker.projects import touched
 
 Write = Callable[..., Path]
 
 
-@pytest.fixture(autouse=True)
-def _small(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Touched items are read again however many they are."""
-    monkeypatch.setattr(touched, "_WORTH_IT", 0)
-
-
 @pytest.fixture
 def copied(ledger: Ledger, write: Write, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Copy:
-    """The copy in which a ledger counts."""
+    """The copy in which a ledger counts; touched items are read again however many they are."""
+    monkeypatch.setattr(touched, "_WORTH_IT", 0)
     monkeypatch.setenv("TRACKER_COPY", str(tmp_path / "copy"))
     ledger.import_file(write(answers(30)), "p")
     ledger.copy_for_counting()
@@ -48,7 +52,7 @@ def copied(ledger: Ledger, write: Write, monkeypatch: pytest.MonkeyPatch, tmp_pa
     return copy
 
 
-def counted_by(ledger: Ledger) -> list[str]:
+def engine_of_agreement(ledger: Ledger) -> list[str]:
     return [*ledger.explain("p", "alpha").counted_by]
 
 
@@ -60,7 +64,7 @@ def agreement(ledger: Ledger, copy: Copy | None = None) -> dict[str, Any]:
 
 
 def test_touched_items_alone_are_read_again(ledger: Ledger, write: Write, copied: Copy) -> None:
-    assert counted_by(ledger) == ["duckdb"]
+    assert engine_of_agreement(ledger) == ["duckdb"]
     assert copied.renewed == []
     ledger.import_file(write(answers(3, 40, 1)), "p")
     figures = agreement(ledger)
@@ -117,7 +121,7 @@ def test_the_copy_of_another_ledger_is_not_used(
     right = agreement(ledger)
     other.copy_for_counting()
     ledger.database.engine_of_counts = DuckDB(copy=Copy(copied.file))
-    assert counted_by(ledger) == ["database"]
+    assert engine_of_agreement(ledger) == ["database"]
     assert agreement(ledger) == right
 
 
@@ -139,7 +143,7 @@ def test_erased_answers_are_in_no_copy(
     assert not copied.file.exists()
     if ledger.projects.list():
         copied.file.write_bytes(older)
-        assert counted_by(ledger) == ["database"]
+        assert engine_of_agreement(ledger) == ["database"]
         assert copied.renewed == [False]
         assert ledger.agreement("p").counts.answers == 60
 
@@ -254,3 +258,147 @@ def test_the_copy_of_a_server_needs_a_place(postgres_ledger: Ledger) -> None:
     with pytest.raises(InvalidOption) as refused:
         postgres_ledger.copy_for_counting()
     assert "TRACKER_COPY" in str(refused.value.mend)
+
+
+# -- DuckDB in the process ---------------------------------------------------------------
+
+Write = Callable[..., Path]
+
+
+CHOICES: list[dict[str, Any]] = [
+    {},
+    {"annotators": ["A", "B"]},
+    {"exclude_annotators": ["C"]},
+    {"since": "2026-01-02"},
+    {"known_at": "2026-01-02"},
+    {"annotators": ["A", "E"]},
+]
+
+
+@pytest.mark.parametrize(("categories", "choices"), [(3, CHOICES[:4]), (40, CHOICES[4:])])
+def test_figures_and_audits_are_the_same(
+    ledger: Ledger, write: Write, categories: int, choices: list[dict[str, Any]]
+) -> None:
+    """Each count after every kind of change is compared in `tests/counts/test_every_count.py`."""
+    random = Random(4)  # noqa: S311 - no secret is made with it
+    rows = [
+        (f"i{n}", who, f"c{random.randrange(categories)}",
+         f"2026-01-0{1 + n % 5} 10:00:0{turn % 9}", again)
+        for n in range(30)
+        for turn, who in enumerate("ABCDE")
+        for again in (1, 2)[: 1 + (n == turn)]
+    ]  # fmt: skip
+    file = write(csv_text([("item", "annotator", "category", "labeled_at", "pass"), *rows]))
+    ledger.import_file(file, "p")
+    ledger.annotators.kind("p", "E", "model")
+
+    def figures(*, everything: bool) -> list[Any]:
+        pairs = [row.to_dict() for row in ledger.by_pair("p").pairs]
+        if not everything:
+            return [pairs]
+        by_choice = [ledger.agreement("p", **choice).to_dict() for choice in choices]
+        return [pairs, *by_choice, ledger.audit("p").to_dict()]
+
+    right = figures(everything=True)
+    ledger.database.engine_of_counts = DuckDB(light=True)
+    assert figures(everything=True) == right
+    ledger.database.engine_of_counts = make_engine("duckdb")
+    assert figures(everything=False) == right[:1]
+
+
+def counted_by(
+    ledger: Ledger, count: Callable[[Connection, Selection], object], **choice: Any
+) -> list[str]:
+    """What counted in a project."""
+    with ledger.asking("p") as (connection, question):
+        count(connection, select_answers(connection, question, make_answer_filter(**choice)))
+        return [*kept_counts.counted_by(connection)]
+
+
+def test_a_server_reads_answers_once_until_they_change(ledger: Ledger, write: Write) -> None:
+    ledger.import_file(write(answers(30)), "p")
+    ledger.database.engine_of_counts = DuckDB(light=True)
+    sent = []
+    for step in range(4):
+        if step == 2:
+            ledger.import_file(write(answers(3, 40, 1)), "p")
+        asking = ledger.asking("p")
+        with count_statements(ledger.database.engine) as statements, asking as asked:
+            connection, question = asked
+            selection = select_answers(connection, question, EVERYTHING)
+            assert count_item_patterns(connection, selection).items == (30, 33)[step > 1]
+        sent.append(statements.number)
+    assert sent[1] < sent[0]
+    assert sent[3] < sent[2] == sent[0]
+
+
+def test_spans_and_attributes_are_left_to_the_ledger(ledger: Ledger, write: Write) -> None:
+    ledger.import_file(write("item,annotator,category\n1,a,x\n1,b,x\n2,a,x\n2,b,y\n"), "p")
+    ledger.import_items(write("item,part\n1,one\n2,two\n"), "p", keep=["part"])
+    ledger.count_with("duckdb")
+    assert ledger.agreement("p", where={"part": ["one"]}).counts.items == 1
+    assert counted_by(ledger, pair_tallies, where={"part": ["one"]}) == ["database"]
+
+
+def test_it_takes_what_is_heavy_of_large_projects_by_itself(
+    ledger: Ledger, write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ledger.import_file(write(answers(30)), "p")
+    for name, count, engine in (
+        ("auto", pair_tallies, "database"),
+        ("native", pair_tallies, "database"),
+        ("duckdb", count_item_patterns, "database"),
+        ("duckdb", pair_tallies, "duckdb"),
+    ):
+        ledger.count_with(name)
+        assert counted_by(ledger, count) == [engine], name
+    monkeypatch.setattr(choose, "LARGE", 30)
+    ledger.count_with("auto")
+    assert counted_by(ledger, pair_tallies) == ["duckdb"]
+    monkeypatch.setenv("TRACKER_ENGINE", "native")
+    ledger.count_with(None)
+    assert counted_by(ledger, pair_tallies) == ["database"]
+
+
+def test_a_kept_count_is_told_of(
+    ledger: Ledger, write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kept_counts, "LEAST_ITEMS", 1)
+    ledger.import_file(write(answers(30)), "p")
+    assert ledger.explain("p", "alpha").counted_by == ["database"]
+    assert ledger.explain("p", "alpha").counted_by == ["kept"]
+
+
+def test_an_engine_that_there_is_not_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(InvalidOption, match="there is no engine 'spork'"):
+        make_engine("spork")
+    monkeypatch.setattr(choose, "find_spec", lambda _name: None)
+    with pytest.raises(Refused) as refused:
+        make_engine("duckdb")
+    assert "pip install 'annotation-tracker[duckdb]'" in str(refused.value.mend)
+    assert make_engine("auto") is None
+
+
+def test_commands_do_without_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """It is imported when it counts, and by nothing else."""
+    plain = builtins.__import__
+
+    def refuse(name: str, *arguments: Any, **options: Any) -> Any:
+        assert name != "duckdb"
+        return plain(name, *arguments, **options)
+
+    monkeypatch.setattr(builtins, "__import__", refuse)
+    url = f"sqlite:///{tmp_path / 'ledger.db'}"
+    asked = ["--database", url, "--engine", "duckdb", "project", "create", "p"]
+    assert CliRunner().invoke(app, asked).exit_code == 0
+
+
+def test_what_its_memory_cannot_hold_is_counted_with_more() -> None:
+    """Not all that DuckDB does can go to files, such as texts that are gathered."""
+    database = new_database()
+    database.execute("SET memory_limit = '20MB'")
+    gathered = "SELECT length(string_agg(i::TEXT, ',')) FROM range(5000000) AS r(i)"
+    with pytest.raises(duckdb.OutOfMemoryException):
+        database.sql(gathered).fetchall()
+    counted = with_more_memory(database, lambda: database.sql(gathered).fetchall())
+    assert counted == [(38_888_889,)]
