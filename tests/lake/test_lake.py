@@ -43,6 +43,7 @@ from tracker.counts import import_tallies
 from tracker.counts.filter import AnswerFilter, select_answers
 from tracker.lake import connection as lake_connection
 from tracker.lake import recorded
+from tracker.lake.choose import file_engine
 from tracker.lake.connection import LakeConnection
 from tracker.lake.duckdb import DuckDBFiles
 from tracker.lake.files import Address
@@ -420,6 +421,9 @@ def test_other_places_and_engines_are_refused(ledger: Ledger) -> None:
     ):
         with pytest.raises(InvalidOption, match=why):
             ledger.projects.create("q", labels_at=address, engine=engine)
+    with pytest.raises(Refused, match=r"DuckDB: .*nowhere") as caught:
+        file_engine("duckdb").table("SELECT nothing FROM nowhere")
+    assert "\n" not in caught.value.message
 
 
 def test_moments_without_a_time_are_those_of_the_reading(ledger: Ledger, tmp_path: Path) -> None:
@@ -533,12 +537,11 @@ def test_figures_are_those_of_the_ledger(
 
     def figures(project: str) -> list[Any]:
         results: list[Any] = [
-            ledger.agreement(project),
-            ledger.audit(project),
-            ledger.by_pair(project),
-            ledger.agreement(project, as_of="2026-01-20"),
-            ledger.history(project, "week"),
-        ]
+            ledger.agreement(project), ledger.audit(project), ledger.by_pair(project),
+        ]  # fmt: skip
+        if not held:
+            results += [ledger.agreement(project, as_of="2026-01-20")]
+            results += [ledger.history(project, "week")]
         assert ledger.moments(project, 9) == ledger.moments("p", 9)
         payloads = [result.to_dict() for result in results]
         assert ("manifest" in payloads[0]) == (project == "q")
