@@ -5,6 +5,9 @@
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import pairwise
 from typing import Any
 
@@ -14,7 +17,13 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from nltk.metrics.distance import interval_distance, jaccard_distance, masi_distance
+from nltk.metrics.agreement import AnnotationTask
+from nltk.metrics.distance import (
+    binary_distance,
+    interval_distance,
+    jaccard_distance,
+    masi_distance,
+)
 from seqeval.metrics import f1_score as seqeval_f1
 from seqeval.scheme import IOB2
 from sklearn.metrics import cohen_kappa_score, jaccard_score, precision_recall_fscore_support
@@ -22,17 +31,6 @@ from sklearn.metrics import f1_score as sklearn_f1
 from statsmodels.stats.inter_rater import cohens_kappa
 from statsmodels.stats.inter_rater import fleiss_kappa as statsmodels_fleiss
 
-from tests.conformance.peers import (
-    VALUES,
-    alpha_rows,
-    entities,
-    fleiss_counts,
-    nltk_task,
-    quietly,
-    square,
-    tags,
-    two_columns,
-)
 from tests.measures.answered import Answered
 from tests.measures.strategies import answered, complete, several_categories
 from tests.profiles import examples
@@ -40,16 +38,16 @@ from tracker.core.tallies import Answer
 from tracker.measures.accuracy import accuracy_from_confusion
 from tracker.measures.category_rates import category_rates
 from tracker.measures.cohen import cohen_kappa
-from tracker.measures.spans.f1 import SpanAgreement
 from tracker.measures.spans.overlap import Span, mark_span_sets
 from tracker.measures.spans.tallies import SpanTally, pooled_span_agreement
 from tracker.measures.weights import weights
 
 CLOSE = 1e-9
+VALUES = {0: 0.0, 1: 1.0, 2: 2.5, 3: 6.0}  # of the categories, where they are numbers
 DECLARED: dict[str, Any] = {"categories": [0, 1, 2, 3], "values": VALUES}
 FOUR: list[Answer] = [(0,), (1,), (2,), (3,)]
 
-some = examples(60)
+draws = examples(60)
 
 
 def defined(value: float | None) -> float:
@@ -59,48 +57,82 @@ def defined(value: float | None) -> float:
     return value
 
 
-# -- krippendorff --------------------------------------------------------------------------
+@contextmanager
+def quietly() -> Iterator[None]:
+    """What peers warn of is no error of ours."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
+
+
+def two_columns(answers: Answered) -> tuple[list[int], list[int]]:
+    """The categories of the first and the second annotator."""
+    first, second = ([given[who][0] for given in answers.given] for who in (1, 2))
+    return first, second
+
+
+def full_table(answers: Answered) -> dict[tuple[Answer, Answer], int]:
+    """Their cross-table, with the cells that are empty."""
+    (table,) = answers.tables.values()
+    return {(one, other): table.get((one, other), 0) for one in FOUR for other in FOUR}
+
+
+def nltk_task(answers: Answered, distance: Any = binary_distance, *, sets: bool = False) -> Any:
+    """An annotation task of nltk, whose labels are numbers, or sets of categories."""
+    rows = [
+        (f"c{who}", f"i{item}", frozenset(answer) if sets else VALUES[answer[0]])
+        for item, given in enumerate(answers.given)
+        for who, answer in given.items()
+    ]
+    return AnnotationTask(data=rows, distance=distance)
+
+
+# -- krippendorff and statsmodels ----------------------------------------------------------
 
 
 @pytest.mark.parametrize("scale", ["nominal", "ordinal", "interval", "ratio"])
-@some
+@draws
 @given(answered(annotators=4))
 def test_alpha_with_krippendorff(scale: str, answers: Answered) -> None:
     ours = answers.estimate("krippendorff_alpha", scale=scale, **DECLARED)
+    rows = np.full((4, len(answers.given)), np.nan)  # of annotators
+    for item, given_ in enumerate(answers.given):
+        for who, (category,) in given_.items():
+            rows[who - 1, item] = VALUES[category]
+    domain = list(VALUES.values())
     value = defined(ours.value)
-    theirs = krippendorff.alpha(
-        reliability_data=alpha_rows(answers, 4),
-        level_of_measurement=scale,
-        value_domain=list(VALUES.values()),
-    )
+    theirs = krippendorff.alpha(rows, level_of_measurement=scale, value_domain=domain)
     assert value == pytest.approx(theirs, abs=CLOSE)
-
-
-# -- statsmodels ---------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
     ("measure", "method"), [("fleiss_kappa", "fleiss"), ("brennan_prediger", "randolph")]
 )
-@some
+@draws
 @given(complete(annotators=4))
 def test_kappas_of_many_with_statsmodels(measure: str, method: str, answers: Answered) -> None:
     value = defined(answers.estimate(measure, **DECLARED).value)
-    theirs = statsmodels_fleiss(fleiss_counts(answers), method=method)
-    assert value == pytest.approx(theirs, abs=CLOSE)
+    counts = np.zeros((len(answers.given), 4), dtype=int)  # of items in categories
+    for item, given_ in enumerate(answers.given):
+        for (category,) in given_.values():
+            counts[item, category] += 1
+    assert value == pytest.approx(statsmodels_fleiss(counts, method=method), abs=CLOSE)
 
 
 @pytest.mark.parametrize("weighting", ["identity", "linear", "quadratic"])
-@some
+@draws
 @given(complete())
-def test_cohens_kappa_and_its_error_with_statsmodels(weighting: str, answers: Answered) -> None:
-    (table,) = answers.tables.values()
-    full = {(one, other): table.get((one, other), 0) for one in FOUR for other in FOUR}
-    ours = cohen_kappa(full, weighting=weights(weighting, FOUR, ordered=True))
-    value = defined(ours.value)
+def test_cohens_kappa_and_its_error_with_two_programs(weighting: str, answers: Answered) -> None:
+    table = full_table(answers)
+    ours = cohen_kappa(table, weighting=weights(weighting, FOUR, ordered=True))
+    value, weight = defined(ours.value), None if weighting == "identity" else weighting
+    square = np.array([*table.values()]).reshape(4, 4)
+    columns = two_columns(answers)
     with quietly():  # where one never varies z is divided by 0
-        theirs = cohens_kappa(square(answers), wt=None if weighting == "identity" else weighting)
+        theirs = cohens_kappa(square, wt=weight)
+        sklearn = cohen_kappa_score(*columns, labels=[0, 1, 2, 3], weights=weight)
     assert value == pytest.approx(theirs.kappa, abs=CLOSE)
+    assert value == pytest.approx(sklearn, abs=CLOSE)
     # The root of a rounding near a variance of 0, which may come out below 0 there.
     assert ours.standard_error == pytest.approx(max(0, theirs.var_kappa) ** 0.5, abs=1e-6)
 
@@ -108,23 +140,7 @@ def test_cohens_kappa_and_its_error_with_statsmodels(weighting: str, answers: An
 # -- scikit-learn --------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("weighting", ["identity", "linear", "quadratic"])
-@some
-@given(complete())
-def test_cohens_kappa_with_scikit_learn(weighting: str, answers: Answered) -> None:
-    (table,) = answers.tables.values()
-    full = {(one, other): table.get((one, other), 0) for one in FOUR for other in FOUR}
-    value = defined(cohen_kappa(full, weighting=weights(weighting, FOUR, ordered=True)).value)
-    with quietly():
-        theirs = cohen_kappa_score(
-            *two_columns(answers),
-            labels=[0, 1, 2, 3],
-            weights=None if weighting == "identity" else weighting,
-        )
-    assert value == pytest.approx(theirs, abs=CLOSE)
-
-
-@some
+@draws
 @given(complete())
 def test_agreement_on_a_category_with_scikit_learn(answers: Answered) -> None:
     first, second = two_columns(answers)
@@ -137,7 +153,7 @@ def test_agreement_on_a_category_with_scikit_learn(answers: Answered) -> None:
         assert rate.specific_agreement == pytest.approx(sklearn_f1(one, other), abs=CLOSE)
 
 
-@some
+@draws
 @given(complete())
 def test_precision_and_recall_with_scikit_learn(answers: Answered) -> None:
     (table,) = answers.tables.values()
@@ -168,14 +184,14 @@ def test_precision_and_recall_with_scikit_learn(answers: Answered) -> None:
         ("conger_kappa", "multi_kappa"),
     ],
 )
-@some
+@draws
 @given(complete(annotators=3))
 def test_kappas_with_nltk(measure: str, method: str, answers: Answered) -> None:
     value = defined(answers.estimate(measure, **DECLARED).value)
     assert value == pytest.approx(getattr(nltk_task(answers), method)(), abs=CLOSE)
 
 
-@some
+@draws
 @given(complete(annotators=3))
 def test_s_with_nltk(answers: Answered) -> None:
     used = sorted({answer for given_ in answers.given for (answer,) in given_.values()})
@@ -183,7 +199,7 @@ def test_s_with_nltk(answers: Answered) -> None:
     assert value == pytest.approx(nltk_task(answers).S(), abs=CLOSE)  # of the categories used
 
 
-@some
+@draws
 @given(answered())
 def test_alpha_of_numbers_with_nltk(answers: Answered) -> None:
     value = defined(answers.estimate("krippendorff_alpha", scale="interval", **DECLARED).value)
@@ -193,7 +209,7 @@ def test_alpha_of_numbers_with_nltk(answers: Answered) -> None:
 @pytest.mark.parametrize(
     ("scale", "distance"), [("jaccard", jaccard_distance), ("masi", masi_distance)]
 )
-@some
+@draws
 @given(answered(several_categories.filter(bool)))
 def test_alpha_of_sets_with_nltk(scale: str, distance: Any, answers: Answered) -> None:
     ours = answers.estimate("krippendorff_alpha", scale=scale, several=True)
@@ -207,63 +223,50 @@ LENGTH = 12
 
 
 @st.composite
-def apart(draw: st.DrawFn) -> list[Span]:
+def spans_apart(draw: st.DrawFn) -> list[Span]:
     """Spans of two categories that do not overlap."""
     cuts = sorted(draw(st.sets(st.integers(0, LENGTH), max_size=8)))
     spans = [(draw(st.integers(1, 2)), a, b) for a, b in pairwise(cuts)]
     return [span for span in spans if draw(st.booleans())]
 
 
-def f1_of(first: list[list[Span]], second: list[list[Span]]) -> dict[str, SpanAgreement]:
-    """Every measure of two annotators' documents."""
+def tags(spans: list[Span]) -> list[str]:
+    """Spans that do not overlap as a tag per token, IOB2."""
+    tokens = ["O"] * LENGTH
+    for label, start, end in spans:
+        tokens[start:end] = [f"B-L{label}", *[f"I-L{label}"] * (end - start - 1)]
+    return tokens
+
+
+def entities(spans: list[Span]) -> list[dict[str, Any]]:
+    """Spans as nervaluate takes them: their end is inclusive."""
+    return [{"label": f"L{label}", "start": a, "end": b - 1} for label, a, b in spans]
+
+
+@draws
+@given(st.lists(st.tuples(spans_apart(), spans_apart()), min_size=1, max_size=3))
+def test_f1_of_spans_with_nervaluate_seqeval_and_scikit_learn(
+    pairs: list[tuple[list[Span], list[Span]]],
+) -> None:
     tally = SpanTally()
-    for one, other in zip(first, second, strict=True):
+    for one, other in pairs:
         tally.add(mark_span_sets({"a": one, "b": other}))
-    return {found.measure: found for found in pooled_span_agreement(tally)}
-
-
-documents = st.lists(st.tuples(apart(), apart()), min_size=1, max_size=3)
-
-
-@some
-@given(documents)
-def test_exact_f1_of_spans_with_nervaluate(pairs: list[tuple[list[Span], list[Span]]]) -> None:
-    first, second = [one for one, _ in pairs], [other for _, other in pairs]
-    assume(first[0])  # it reads the type from the first document
-    theirs = nervaluate.Evaluator(
-        [entities(one) for one in first], [entities(other) for other in second], ["L1", "L2"]
-    ).evaluate()["overall"]
-    ours = f1_of(first, second)
-    strict, exact = ours["span_f1_exact"], theirs["strict"]
+    ours = {result.measure: result for result in pooled_span_agreement(tally)}
+    strict = ours["span_f1_exact"]
+    tagged = [[tags(document) for document in side] for side in zip(*pairs, strict=True)]
+    tokens = [[tag[-2:] for document in side for tag in document] for side in tagged]
+    with quietly():  # it warns where one of the two marks nothing
+        seqeval = seqeval_f1(*tagged, mode="strict", scheme=IOB2)
+    sklearn = sklearn_f1(*tokens, labels=["L1", "L2"], average="micro", zero_division=np.nan)
+    by_token = ours["token_f1"].value
+    assert by_token == (None if np.isnan(sklearn) else pytest.approx(sklearn, abs=CLOSE))
+    assert defined(strict.value) == pytest.approx(seqeval, abs=CLOSE)
+    first, second = ([entities(spans) for spans in side] for side in zip(*pairs, strict=True))
+    assume(first[0])  # nervaluate reads the type from the first document
+    theirs = nervaluate.Evaluator(first, second, ["L1", "L2"]).evaluate()["overall"]
+    exact = theirs["strict"]
     assert strict.true_positives == exact.correct
-    assert defined(strict.value) == pytest.approx(exact.f1, abs=CLOSE)
+    assert strict.value == pytest.approx(exact.f1, abs=CLOSE)
     assert ours["span_f1_unlabelled"].true_positives == theirs["exact"].correct
     for got, want in ((strict.precision, exact.precision), (strict.recall, exact.recall)):
         assert (got or 0) == pytest.approx(want, abs=CLOSE)  # theirs is 0 without a span
-
-
-@some
-@given(documents)
-def test_exact_f1_of_spans_with_seqeval(pairs: list[tuple[list[Span], list[Span]]]) -> None:
-    first, second = [one for one, _ in pairs], [other for _, other in pairs]
-    value = defined(f1_of(first, second)["span_f1_exact"].value)
-    with quietly():  # it warns where one of the two marks nothing
-        theirs = seqeval_f1(
-            [tags(one, LENGTH) for one in first],
-            [tags(other, LENGTH) for other in second],
-            mode="strict",
-            scheme=IOB2,
-        )
-    assert value == pytest.approx(theirs, abs=CLOSE)
-
-
-@some
-@given(documents)
-def test_f1_of_tokens_with_scikit_learn(pairs: list[tuple[list[Span], list[Span]]]) -> None:
-    columns = [
-        [tag[-2:] for document in side for tag in tags(document, LENGTH)]
-        for side in zip(*pairs, strict=True)
-    ]
-    value = f1_of(*([*side] for side in zip(*pairs, strict=True)))["token_f1"].value
-    theirs = sklearn_f1(*columns, labels=["L1", "L2"], average="micro", zero_division=np.nan)
-    assert value == (None if np.isnan(theirs) else pytest.approx(theirs, abs=CLOSE))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,6 @@ from tracker.audit.shared_sql import (
     count_links_of_annotators,
     count_shared_items,
 )
-from tracker.core.audit_tallies import FileTallies, SharedItems
 from tracker.core.clock import DAY
 from tracker.counts import import_tallies
 from tracker.counts.annotator_patterns import (
@@ -37,66 +36,88 @@ from tracker.counts.tallies import (
 from tracker.counts.timeline import Stretches, count_patterns_by_moment, count_transitions
 
 WEEKS = Stretches(7 * DAY, 2_900 * 7 * DAY, 4_000 * 7 * DAY)
+MODELS = frozenset({2})
 
 
-def everything(connection: Connection, selection: Selection) -> dict[str, Any]:
-    """What all functions return whose counts are kept, as values that can be compared."""
-    models = frozenset({2})
-    people = selection.without(models)
-    tallies = count_annotator_tallies(connection, selection)
-    pairs, cells = count_pair_cells(connection, selection)
-    most = max((sum(n for _, n in pattern) for pattern, _ in tallies_of(tallies)), default=0)
-    beside = count_items_beside_models(connection, people, models, most)
-    by_stretch = count_tallies_by_stretch(connection, selection, WEEKS)
-    return {
-        "patterns": dict(count_item_patterns(connection, selection).counts),
-        "tallies": plain(tallies.counts),
-        "marginals": count_annotator_marginals(connection, selection),
-        "pairs": dict(pair_tallies(connection, selection).counts),
-        "cells": (pairs, sorted(zip(*map(np.ndarray.tolist, (
-            cells.pair, cells.first, cells.second, cells.items)), strict=True))),
-        "skips": plain(skip_tallies(connection, selection)),
-        "moments": count_patterns_by_moment(connection, selection),
-        "stretches": [
-            plain(by_stretch.columns),
-            *(column.tolist() for column in by_stretch[1:]),
-        ],
-        "answers": count_answers_per_item(connection, selection),
-        "recent": count_recent_labels(connection, selection, 3),
-        "there": select_label_contents(connection, selection),
-        "gold": plain(gold_tallies(connection, selection)),
-        "confusions": count_gold_confusions(connection, selection),
-        "repeats": plain(repeat_tallies(connection, selection)),
-        "transitions": plain(count_transitions(connection, selection)),
-        "files": by_file(import_tallies.count_file_tallies(connection, selection)),
-        "shared": shared(count_shared_items(connection, selection, most, 1)),
-        "links": count_links_of_annotators(connection, selection),
-        "labelled": plain(count_labelled_answers(connection, people, models)),
-        "beside": (beside.pairs, sorted(zip(*map(np.ndarray.tolist, (
-            beside.pair, beside.answers, beside.given, beside.same, beside.items)), strict=True))),
-    }  # fmt: skip
-
-
-def tallies_of(tallies: Any) -> Iterator[tuple[Any, int]]:
-    for own in tallies.counts.values():
-        for (_, pattern), number in own.items():
-            yield pattern, number
+def rows_of(*columns: Any) -> list[Any]:
+    """The rows of arrays, sorted."""
+    return sorted(zip(*map(np.ndarray.tolist, columns), strict=True))
 
 
 def plain(counts: Any) -> Any:
-    return {who: dict(own) for who, own in counts.items()}
+    return {name: dict(by_key) for name, by_key in counts.items()}
 
 
-def by_file(files: FileTallies | None) -> Any:
+def most_answers(connection: Connection, selection: Selection) -> int:
+    return max(count_answers_per_item(connection, selection), default=0)
+
+
+def pair_cells(connection: Connection, selection: Selection) -> Any:
+    pairs, cells = count_pair_cells(connection, selection)
+    return pairs, rows_of(cells.pair, cells.first, cells.second, cells.items)
+
+
+def tallies_by_stretch(connection: Connection, selection: Selection) -> Any:
+    tallies = count_tallies_by_stretch(connection, selection, WEEKS)
+    return [plain(tallies.columns), *(column.tolist() for column in tallies[1:])]
+
+
+def tallies_by_file(connection: Connection, selection: Selection) -> Any:
+    files = import_tallies.count_file_tallies(connection, selection)
     if files is None:
         return None
     owners = zip(files.annotators, files.files, files.columns.values(), strict=True)
-    return [(who, file, dict(counts)) for who, file, counts in owners]
+    return [(annotator, file, dict(counts)) for annotator, file, counts in owners]
 
 
-def shared(items: SharedItems) -> Any:
+def shared_items(connection: Connection, selection: Selection) -> Any:
+    items = count_shared_items(connection, selection, most_answers(connection, selection), 1)
     kinds = [*zip(*map(np.ndarray.tolist, (items.answers, items.alike, items.minority,
                                            items.given)), strict=True)]  # fmt: skip
     rows = zip(items.pair.tolist(), items.kind.tolist(), items.items.tolist(), strict=True)
     linked = set() if items.linked is None else {*map(tuple, items.linked.tolist())}
     return sorted((items.pairs[pair], kinds[kind], number) for pair, kind, number in rows), linked
+
+
+def items_with_models(connection: Connection, selection: Selection) -> Any:
+    most = most_answers(connection, selection)
+    items = count_items_beside_models(connection, selection.without(MODELS), MODELS, most)
+    return items.pairs, rows_of(items.pair, items.answers, items.given, items.same, items.items)
+
+
+COUNTS: dict[str, Callable[[Connection, Selection], Any]] = {
+    "patterns": lambda *at: dict(count_item_patterns(*at).counts),
+    "tallies": lambda *at: plain(count_annotator_tallies(*at).counts),
+    "marginals": count_annotator_marginals,
+    "pairs": lambda *at: dict(pair_tallies(*at).counts),
+    "cells": pair_cells,
+    "skips": lambda *at: plain(skip_tallies(*at)),
+    "moments": count_patterns_by_moment,
+    "stretches": tallies_by_stretch,
+    "answers": count_answers_per_item,
+    "recent": lambda *at: count_recent_labels(*at, 3),
+    "contents": select_label_contents,
+    "gold": lambda *at: plain(gold_tallies(*at)),
+    "confusions": count_gold_confusions,
+    "repeats": lambda *at: plain(repeat_tallies(*at)),
+    "transitions": lambda *at: plain(count_transitions(*at)),
+    "files": tallies_by_file,
+    "shared": shared_items,
+    "links": count_links_of_annotators,
+    "labelled": lambda connection, selection: plain(
+        count_labelled_answers(connection, selection.without(MODELS), MODELS)
+    ),
+    "beside": items_with_models,
+}
+"""Every count whose rows add up, as values that can be compared."""
+
+
+def part(place: int, parts: int = 4) -> list[str]:
+    """One of the parts of all counts, in turn."""
+    return [*COUNTS][place % parts :: parts]
+
+
+def everything(
+    connection: Connection, selection: Selection, names: Iterable[str] = tuple(COUNTS)
+) -> dict[str, Any]:
+    return {name: COUNTS[name](connection, selection) for name in names}

@@ -29,7 +29,7 @@ __all__ = ["DAY", "START", "Selected", "both_kinds", "check_each", "selected"]
 DAY = 86_400_000_000  # microseconds
 START = clock.parse_human_time("2020-01-01", now=0, end_of_day=False)
 EXAMPLES = {"sqlite": 2, "postgresql": 1}
-CHOICES = 3  # of each drawn project
+CHOICES = 2  # of each drawn project
 VALUES = ("nl", "de", "")
 SPENT = (0, 1, 1500, 1500, 2000, 10_000)  # milliseconds
 

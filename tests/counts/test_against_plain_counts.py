@@ -1,79 +1,551 @@
-"""Tallies of very many answers and categories, against the same counted in Python.
-
-Those of drawn projects are in `test_selection.py`.
-"""
+"""Every tally of drawn projects and of what choices leave, against the same counted in Python."""
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
+from collections.abc import Mapping
+from itertools import combinations, groupby, pairwise
 from random import Random
+from typing import Any
 
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sqlalchemy import Integer, func, literal, select, union_all
 
-from tests.counts.plain import Rows, compare, store
+from tests.counts.plain import LATE, Given, Rows, compare, compare_groups, store, store_raw
+from tests.counts.selected import DAY, START, Selected, check_each, selected
+from tests.helpers import SPANS, count_statements
 from tests.profiles import both
-from tracker.counts import kept_counts
+from tracker.agreement.groups_sql import count_patterns_by_cluster, count_patterns_by_group
+from tracker.core.errors import InvalidOption
+from tracker.core.tallies import Answer, Pattern, make_pattern
+from tracker.counts import annotator_patterns, kept_counts, retest, tallies
+from tracker.counts.filter import AnswerFilter, make_answer_filter, select_answers
+from tracker.counts.pattern_codes import BITS, Packing
+from tracker.counts.selection import Selection, where_counted
+from tracker.counts.timeline import count_timeline_blocks, count_transitions
 from tracker.ledger import Ledger
+from tracker.projects.categories import category_names
 from tracker.projects.projects import rename_project
 
-
-def check(ledger: Ledger, rows: Rows, kind: str, categories: tuple[str, ...] | None = None) -> None:
-    with ledger.database.write(keep=False) as connection:
-        project, plain = store(connection, rows, kind, categories)
-        compare(connection, project, plain)
+Counts = dict[int, Counter[Any]]
+NOWHERE = make_pattern([(98,), (99,)])
 
 
-def drawn(annotators: int, categories: int, items: int, *, most: int = 1) -> Rows:
-    """Random answers of so many annotators to every item, up to ``most`` categories each."""
-    random = Random(annotators * categories)  # noqa: S311 - no secret is made with it
-    names = [f"c{n:03}" for n in range(categories)]
-    return {
-        (f"i{item}", f"a{annotator:03}", 1): frozenset(
-            random.sample(names, random.randint(1, most))
+def counts() -> Counts:
+    return defaultdict[int, Counter[Any]](Counter)
+
+
+# -- Patterns, pairs and skips -------------------------------------------------------------
+
+
+def check_tallies(chosen: Selected) -> None:
+    compare(chosen.connection, chosen.question, chosen.plain, chosen.choice)
+    if any("lang" in values for values in chosen.raw.values.values()):
+        compare_groups(chosen.connection, chosen.question, chosen.plain, "lang", chosen.choice)
+    check_joint_patterns(chosen)
+    check_pairs(chosen)
+    check_items_of_patterns(chosen)
+    check_skips(chosen)
+
+
+def check_joint_patterns(chosen: Selected) -> None:
+    at, marginals = (chosen.connection, chosen.selection), counts()
+    for item in chosen.compared.values():
+        for annotator, answer in item.items():
+            marginals[annotator][answer] += 1
+    assert annotator_patterns.count_annotator_marginals(*at) == marginals
+    joint_patterns: Counter[Any] = Counter()
+    for joint, items in annotator_patterns.count_joint_patterns(*at):
+        assert list(joint) == sorted(joint)
+        joint_patterns[joint] += items
+    assert joint_patterns == Counter(tuple(sorted(item.items()))
+                                     for item in chosen.compared.values())  # fmt: skip
+
+
+def check_pairs(chosen: Selected) -> None:
+    """The cross-tables of pairs, as arrays; each cell of each pair once."""
+    expected = chosen.plain.pair_tallies()
+    declared = [(n,) for n in category_names(chosen.connection, chosen.question)]
+    for answers in ((), tuple(declared[::-1]), tuple(declared[-1:])):
+        pairs, cells = tallies.count_pair_cells(chosen.connection, chosen.selection, answers)
+        assert pairs == sorted(set(pairs))
+        assert len(pairs) == cells.pairs
+        assert (np.diff(cells.pair) >= 0).all()
+        tables: dict[Any, dict[Any, int]] = {pair: {} for pair in pairs}
+        columns = (cells.pair, cells.first, cells.second, cells.items)
+        for pair, first, second, items in zip(*map(np.ndarray.tolist, columns), strict=True):
+            cell = cells.answers[first], cells.answers[second]
+            assert cell not in tables[pairs[pair]]
+            tables[pairs[pair]][cell] = items
+        assert tables == expected
+        assert cells.answers[: len(answers)] == answers
+        assert len(set(cells.answers)) == len(cells.answers)
+        rest = cells.answers[len(answers) :]
+        assert list(rest) == sorted(rest)
+        met = {answer for table in expected.values() for cell in table for answer in cell}
+        assert set(rest) == met - set(answers)
+
+
+def check_items_of_patterns(chosen: Selected) -> None:
+    items: dict[Pattern, set[int]] = defaultdict(set)
+    for item, answers in chosen.compared.items():
+        items[make_pattern(answers.values())].add(item)
+    every = sorted(items)
+    for wanted, most in (({*every}, 2), ({*every[:2], NOWHERE}, 100), (set[Pattern](), 1)):
+        by_pattern = tallies.select_items_of_patterns(
+            chosen.connection, chosen.selection, wanted, most
         )
-        for item in range(items)
-        for annotator in range(annotators)
-        if random.random() < 0.9 or annotator < 2
-    }
+        assert by_pattern.keys() == wanted
+        assert by_pattern.get(NOWHERE, []) == []
+        for pattern in wanted & items.keys():
+            numbers = by_pattern[pattern]
+            assert len(numbers) == len({*numbers}) == min(most, len(items[pattern]))
+            assert {*numbers} <= items[pattern]
+
+
+def check_skips(chosen: Selected) -> None:
+    first: dict[tuple[int, int], Given] = {}
+    for answer in sorted(chosen.raw.given, key=lambda answer: -answer.number):
+        if chosen.chosen(answer):
+            first[answer.item, answer.annotator] = answer
+    skipped = {key: not one.own for key, one in first.items()}  # None or, in several, empty
+    skipping, seeing, expected = Counter[int](), Counter[int](), counts()
+    for (item, _), is_skipped in skipped.items():
+        skipping[item] += is_skipped
+        seeing[item] += 1
+    for (item, annotator), is_skipped in skipped.items():
+        expected[annotator][is_skipped, skipping[item], seeing[item]] += 1
+    assert tallies.skip_tallies(chosen.connection, chosen.selection) == expected
+    # There may be an empty answer on a later pass only.
+    any_skipped = any(key[0] for by_key in expected.values() for key in by_key)
+    assert tallies.select_label_contents(chosen.connection, chosen.selection).empty >= any_skipped
+
+
+# -- Truths, times and passes --------------------------------------------------------------
+
+
+def check_evidence(chosen: Selected) -> None:
+    at = chosen.connection, chosen.selection
+    plain, pattern = chosen.plain, chosen.pattern
+    held = {item: sorted(plain.references & given.keys()) for item, given in plain.truths.items()}
+    truths = {item: plain.truths[item][people[0]] for item, people in held.items() if people}
+    gold, repeats, transitions = counts(), counts(), counts()
+    for answer in chosen.counted():
+        if answer.item in truths and answer.annotator not in plain.references:
+            others = pattern(answer.item, plain.references)
+            gold[answer.annotator][truths[answer.item], answer.own, others] += 1
+    assert annotator_patterns.gold_tallies(*at) == gold
+    for passes in chosen.passes():
+        for earlier, later in pairwise(passes):
+            repeats[later.annotator][earlier.own, later.own, pattern(later.item)] += 1
+    assert retest.repeat_tallies(*at) == repeats
+    known = [answer for answer in chosen.counted() if answer.at != LATE]
+    timed = [[*answers] for _, answers in groupby(known, key=lambda answer: answer.annotator)]
+    for answers in timed:
+        for previous, answer in pairwise(answers):
+            if previous.at < answer.at:
+                key = previous.own, answer.own, pattern(answer.item)
+                transitions[answer.annotator][key] += 1
+    assert count_transitions(*at) == transitions
+    times = any(answer.at != LATE for passes in chosen.passes() for answer in passes)
+    assert tallies.select_label_contents(*at).times == times
+    check_blocks(chosen, timed, truths)
+    check_passes(chosen)
+    check_examples(chosen)
+    check_order(chosen)
+
+
+def check_blocks(chosen: Selected, timed: list[list[Given]], truths: Mapping[int, Answer]) -> None:
+    """As equal parts of each annotator's answers in their order, the first ones longer."""
+    for number in (1, 2, 3, 7):
+        blocks, began = counts(), dict[int, dict[int, int]]()
+        for answers in timed:
+            size, longer = divmod(len(answers), number)
+            places = [n for n in range(number) for _ in range(size + (n < longer))]
+            for block, answer in zip(places, answers, strict=True):
+                reference = answer.annotator in chosen.plain.references
+                truth = None if reference else truths.get(answer.item)
+                key = block, truth, answer.own, chosen.pattern(answer.item)
+                blocks[answer.annotator][key] += 1
+                began.setdefault(answer.annotator, {}).setdefault(block, answer.at)
+        counted = count_timeline_blocks(chosen.connection, chosen.selection, number)
+        assert (counted.tallies, counted.began) == (blocks, began)
+
+
+def check_passes(chosen: Selected) -> None:
+    at, every = (chosen.connection, chosen.selection), chosen.passes()
+    times, timed, days = Counter[Any](), Counter[Any](), Counter[Any]()
+    for passes in every:
+        for earlier, later in pairwise(passes):
+            key = later.annotator, earlier.own, later.own
+            known = LATE not in {earlier.at, later.at}
+            times[key] += 1
+            timed[key] += known
+            days[key] += (later.at - earlier.at) // DAY if known else 0
+    for row in retest.select_repeated_answers(*at):  # a set may be spelled in two ways: rows add up
+        key = row.annotator, row.earlier, row.later
+        assert 0 <= row.timed <= row.times > 0
+        times[key] -= row.times
+        timed[key] -= row.timed
+        days[key] -= round(row.days)
+    assert not any((*times.values(), *timed.values(), *days.values()))
+    assert tallies.select_label_contents(*at).repeats == any(
+        passes[-1].number > 1 for passes in every
+    )
+    assert retest.count_unrepeated_passes(*at) == sum(passes[0].number > 1 for passes in every)
+
+
+def check_examples(chosen: Selected) -> None:
+    at = chosen.connection, chosen.selection
+    items = defaultdict[tuple[int, Answer, Pattern], list[int]](list)
+    for answer in sorted(chosen.counted(), key=lambda answer: answer.item):
+        assert answer.own is not None
+        items[answer.annotator, answer.own, chosen.pattern(answer.item)].append(answer.item)
+    every = sorted(items)
+    for keys, most in ((every, 2), (every[::2], 100), (every[:1], 1)):
+        wanted = defaultdict[int, list[tuple[Answer, Pattern]]](lambda: [((98,), NOWHERE)])
+        for annotator, own, pattern in keys:
+            wanted[annotator].append((own, pattern))
+        assert retest.select_example_items(*at, wanted, most) == {
+            key: items[key][:most] for key in keys
+        }
+    assert retest.select_example_items(*at, {}, 3) == {}
+    changed = defaultdict[int, list[Any]](list)
+    for passes in sorted(chosen.passes(), key=lambda passes: passes[0].item):
+        for earlier, later in pairwise(passes):
+            if earlier.own != later.own:
+                changed[later.annotator].append((later.item, earlier.own, later.own))
+    people = sorted({answer.annotator for answer in chosen.counted()})
+    for names, most in ((people, 1), (people, 100), (people[:1], 2), ([], 1)):
+        examples = retest.select_changed_examples(*at, names, most)
+        assert examples == {name: changed[name][:most] for name in names if changed[name]}
+
+
+def check_order(chosen: Selected) -> None:
+    answers = chosen.counted()
+    every = list(combinations(sorted({answer.annotator for answer in answers}), 2))
+    for pairs in (every, every[::2], every[:1], []):
+        expected = {pair: [0, 0, 0] for pair in pairs}
+        for one, other in ((a, b) for a in answers for b in answers if a.item == b.item):
+            if (one.annotator, other.annotator) in expected and one.own == other.own:
+                unknown = LATE in {one.at, other.at} or one.at == other.at
+                place = 2 if unknown else int(one.at > other.at)
+                expected[one.annotator, other.annotator][place] += 1
+        orders = retest.count_pair_order(chosen.connection, chosen.selection, pairs)
+        assert {pair: [*order] for pair, order in orders.items()} == expected
+
+
+# -- Drawn projects ------------------------------------------------------------------------
 
 
 @both
-@pytest.mark.parametrize("annotators", [15, 16, 300])
-def test_items_of_very_many_answers(ledger: Ledger, annotators: int) -> None:
-    rows = dict(drawn(annotators, 3, items=3 if annotators < 100 else 1))
-    for annotator in range(annotators):  # all alike: one digit holds everyone
-        rows["unanimous", f"a{annotator:03}", 1] = frozenset({"c001"})
-    rows["alone", "a000", 1] = frozenset({"c002"})
-    check(ledger, rows, "one")
+@pytest.mark.parametrize(
+    ("backend", "kind", "check"),
+    [
+        ("sqlite", "one", check_tallies),
+        ("sqlite", "one", check_evidence),
+        ("sqlite", "several", check_tallies),
+        ("sqlite", "several", check_evidence),
+        ("postgresql", "one", check_evidence),
+        ("postgresql", "several", check_tallies),
+    ],
+)
+def test_drawn_projects(ledger: Ledger, kind: str, check: Any) -> None:
+    check_each(ledger, kind, check)
 
 
-@pytest.mark.parametrize("categories", [15, 16, 120, 121, 400])
-def test_projects_of_very_many_categories(ledger: Ledger, categories: int) -> None:
-    names = tuple(f"c{n:03}" for n in range(categories))
-    rows = dict(drawn(4, categories, items=40))
-    rows["ends", "a000", 1] = frozenset({names[0]})
-    rows["ends", "a001", 1] = frozenset({names[-1]})
-    check(ledger, rows, "one", names)
+@both
+@pytest.mark.parametrize(
+    ("backend", "owner", "name", "value", "checks"),
+    [
+        ("sqlite", Packing, "fits", False, (check_tallies, check_evidence)),
+        ("postgresql", Packing, "fits", False, (check_tallies,)),
+        ("sqlite", kept_counts, "_MOST_PAIRS", 0, (check_pairs,)),
+        ("postgresql", kept_counts, "_MOST_PAIRS", 0, (check_tallies,)),
+    ],
+    ids=["integer", "integer on a server", "text", "text on a server"],
+)
+def test_codes_that_do_not_fit(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch, owner: Any, name: str, value: Any, checks: Any
+) -> None:
+    """They are columns in place of one integer, and rows in place of one text."""
+    monkeypatch.setattr(owner, name, value)
+    for check, kind in zip(checks, ("one", "several"), strict=False):
+        check_each(ledger, kind, check, examples=1)
 
 
-def test_many_answers_in_many_categories(ledger: Ledger) -> None:
-    check(ledger, drawn(40, 30, items=4), "one")
-    check(ledger, drawn(20, 30, items=4, most=4), "several")
+# -- Projects by hand ----------------------------------------------------------------------
 
 
-def test_what_does_not_fit_into_one_text(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kept_counts, "_MOST_PAIRS", 0)
-    check(ledger, drawn(6, 4, items=20), "one")
+def x(labels: str) -> frozenset[str]:
+    return frozenset(labels)
 
 
-def test_a_project_without_answers(ledger: Ledger) -> None:
-    check(ledger, {("i", "A", 1): None, ("j", "R", 1): frozenset({"x"})}, "one")
-    check(ledger, {("i", "M", 1): frozenset()}, "several")
+PASSES: Rows = {
+    ("i", "A", 1): x("w"), ("i", "A", 5): x("z"),  # after a gap
+    ("i", "B", 1): x("w"), ("i", "B", 2): None, ("i", "B", 3): x("w"),  # one skipped
+    ("i", "C", 1): None, ("i", "C", 2): x("w"), ("j", "C", 2): x("w"),  # nothing before
+    ("i", "D", 1): x("w"), ("i", "D", 2): None,  # nothing after
+    ("i", "R", 1): x("w"), ("i", "R", 2): x("w"), ("i", "S", 1): x("z"), ("j", "S", 1): x("w"),
+    ("k", "A", 1): x("w"), ("k", "A", 2): x("x"), ("k", "A", 3): x("w"), ("k", "B", 1): x("x"),
+    ("l", "A", 1): x("w"), ("l", "B", 1): x("w"), ("l", "D", 1): x("w"), ("l", "C", 1): None,
+}  # fmt: skip
+TIMES = {key: START + DAY * key[2] for key in PASSES if key[:2] != ("l", "B")}
+"""Many of one moment; some unknown, and some on one pass only."""
+TIMES |= {("l", "A", 1): START + 2 * DAY, ("l", "D", 1): START}
+del TIMES["i", "B", 3]
+CHOICES = [
+    AnswerFilter(),
+    AnswerFilter(since=START + 2 * DAY),
+    AnswerFilter(since=START + 3 * DAY),
+    AnswerFilter(until=START + DAY),
+    AnswerFilter(annotators=("A", "R", "S")),
+]
+SETS: Rows = {
+    (item, who, n): x("wxyz"[: 2 + (who == "B")]) if who != "C" else x("yz")
+    for item in "ijk" for who in "ABCR" for n in (1, 2)
+}  # fmt: skip
+SETS_TIMES = {key: START + DAY * place for place, key in enumerate(sorted(SETS))}
+
+
+@pytest.mark.parametrize(
+    ("kind", "rows", "times", "choices"),
+    [
+        ("one", PASSES, TIMES, CHOICES),
+        ("several", SETS, SETS_TIMES, [AnswerFilter()]),
+        ("one", {("i", "A", 1): x("w"), ("j", "A", 1): x("w"), ("j", "B", 1): None}, {}, CHOICES),
+        ("one", {("i", "A", 1): None, ("j", "R", 1): x("x")}, {}, [AnswerFilter()]),
+        ("several", {("i", "M", 1): x("")}, {}, [AnswerFilter()]),
+    ],
+    ids=["passes", "sets", "no times", "no answers", "no people"],
+)
+def test_projects_by_hand(
+    ledger: Ledger, kind: str, rows: Rows, times: Any, choices: list[AnswerFilter]
+) -> None:
+    with selected(ledger, rows, kind, times=times) as whole:
+        for choice in choices:
+            if {*choice.annotators} <= {who for _, who, _ in rows}:
+                chosen = Selected(whole.connection, whole.question, whole.raw, choice)
+                check_tallies(chosen)
+                check_evidence(chosen)
+
+
+def test_plain_counts_are_those_of_an_example(ledger: Ledger) -> None:
+    """What both opinions could have wrong: figures by hand."""
+    with selected(ledger, PASSES, "one", times=TIMES) as chosen:
+        at = chosen.connection, chosen.selection
+        repeats = sorted((row.times, row.timed, row.days, row.earlier == row.later)
+                         for row in retest.select_repeated_answers(*at))  # fmt: skip
+        assert repeats == [(1, 0, 0, True), (1, 1, 1, False), (1, 1, 1, False), (1, 1, 4, False)]
+        assert retest.count_unrepeated_passes(*at) == 2
+        assert tallies.skip_tallies(*at)[3] == {(False, 0, 1): 1, (True, 1, 4): 2}
+        held = annotator_patterns.gold_tallies(chosen.connection, Selected(
+            chosen.connection, chosen.question, chosen.raw, CHOICES[-1]).selection)  # fmt: skip
+        assert {who: sum(mine.values()) for who, mine in held.items()} == {1: 1}
+    with selected(ledger, SETS, "several", times=SETS_TIMES) as chosen:
+        at = chosen.connection, chosen.selection
+        assert [len(mine) for mine in annotator_patterns.gold_tallies(*at).values()] == [1, 1, 1]
+        assert retest.count_pair_order(*at, [(1, 2)]) == {(1, 2): (0, 0, 0)}
+    rows: Rows = {(item, "A", 1): x("w") for item in "ij"}
+    times = {key: START + DAY * place for place, key in enumerate(rows)}
+    with selected(ledger, rows, "one", times=times) as chosen:
+        blocks = count_timeline_blocks(chosen.connection, chosen.selection, 5)
+        assert [*blocks.began.values()] == [{0: START, 1: START + DAY}]
+        assert blocks.numbers.tolist() == [2]
+
+
+def test_documents_without_a_span(ledger: Ledger, write: Any) -> None:
+    file = write(
+        """doc,coder,tag,start,end,pass
+        d,A,PER,0,2,1
+        d,A,LOC,4,5,1
+        d,B,,,,1
+        d,B,LOC,4,5,2
+        e,A,,,,1
+        e,B,,,,1
+        f,A,PER,0,2,1"""
+    )
+    ledger.import_file(file, "p", options=SPANS)
+    with ledger.asking("p") as (connection, question):
+        selection = select_answers(connection, question)
+        assert tallies.select_label_contents(connection, selection).empty
+        assert tallies.skip_tallies(connection, selection) == {
+            1: {(False, 1, 2): 1, (True, 2, 2): 1, (False, 0, 1): 1},
+            2: {(True, 1, 2): 1, (True, 2, 2): 1},
+        }
+
+
+# -- Very many answers, categories and values ----------------------------------------------
+
+
+def wide(annotators: int, names: str | list[str], items: int, most: int = 1) -> dict[Any, Any]:
+    """Random answers, many to some items; one unanimous item, and one with a single answer."""
+    random = Random(annotators)  # noqa: S311 - no secret is made with it
+    rows = {
+        (f"i{item}", f"a{who:03}", 1): frozenset(random.sample(names, random.randint(1, most)))
+        for item in range(items)
+        for who in range(annotators if item % 3 else 3)
+        if random.random() < 0.9 or who < 2
+    }
+    rows |= {("unanimous", f"a{who:03}", 1): frozenset(names[-1:]) for who in range(annotators)}
+    return rows | {("alone", "a000", 1): frozenset(names[:1])}
+
+
+@both
+@pytest.mark.parametrize(("backend", "kind", "annotators", "items"), [
+    ("sqlite", "one", 15, 5), ("sqlite", "one", 16, 8), ("postgresql", "one", 16, 8),
+    ("sqlite", "several", 20, 5), ("sqlite", "one", 300, 2),
+])  # fmt: skip
+def test_items_of_very_many_answers(ledger: Ledger, kind: str, annotators: int, items: int) -> None:
+    """More than a digit of a code holds, and a language for most items."""
+    values = {f"i{n}": {"lang": f"d{n % 3}"} for n in range(items) if n % 4}
+    names, most = ("wxyz", 1) if kind == "one" else ([f"c{n:02}" for n in range(30)], 4)
+    rows = wide(annotators, names, items, most)
+    with selected(ledger, rows, kind, values=values) as whole:
+        for choice in (AnswerFilter(), AnswerFilter(where=(("lang", ("d1",)),))):
+            chosen = Selected(whole.connection, whole.question, whole.raw, choice)
+            if annotators < 100:
+                check_tallies(chosen)
+                check_examples(chosen)
+            else:
+                compare(chosen.connection, chosen.question, chosen.plain, choice)
+
+
+@pytest.mark.parametrize(("annotators", "categories", "items"), [
+    (4, 15, 40), (4, 16, 40), (4, 120, 40), (4, 121, 40), (4, 400, 40), (9, 300, 5), (33, 33, 4),
+])  # fmt: skip
+def test_projects_of_very_many_categories(
+    ledger: Ledger, annotators: int, categories: int, items: int
+) -> None:
+    names = [f"c{n:03}" for n in range(categories)]
+    rows = wide(annotators, names, items)
+    with selected(ledger, rows, "one", tuple(names)) as chosen:
+        check_tallies(chosen)
+
+
+@pytest.mark.parametrize(
+    ("kind", "annotators", "labels"), [("one", 40, "xyz"), ("several", 20, "abcdefghijklmnopq")]
+)
+def test_evidence_of_very_many_answers(
+    ledger: Ledger, kind: str, annotators: int, labels: str
+) -> None:
+    """Some items of very many answers, a truth for most, and times of which many are equal."""
+    random = Random(annotators)  # noqa: S311 - no secret is made with it
+    rows = {
+        (f"i{item:03}", who, n): frozenset(random.choice(labels))
+        for item in range(6)
+        for who in ["R", *(f"a{n:02}" for n in range(annotators if item % 3 else 2))]
+        for n in (1, 2)
+        if random.random() < (0.9 if n == 1 else 0.2)
+    }
+    times = {key: START + random.randrange(12) * DAY for key in rows}
+    with selected(ledger, rows, kind, times=times) as chosen:
+        check_evidence(chosen)
+
+
+def test_an_attribute_of_very_many_values(ledger: Ledger) -> None:
+    rows: Rows = {(f"i{n}", "A", 1): x("w") for n in range(1002)}
+    values: dict[str, Mapping[str, str]] = {f"i{n}": {"lang": str(n)} for n in range(1001)}
+    with ledger.database.write(keep=False) as connection:
+        project, _ = store_raw(connection, rows, "one", values=values)
+        selection = select_answers(connection, project)
+        with pytest.raises(InvalidOption, match="more than 1,000 values"):
+            count_patterns_by_group(connection, selection, "lang")
+        assert len(list(count_patterns_by_cluster(connection, selection, "lang"))) == 1002
+        some = AnswerFilter(where=(("lang", tuple(str(n) for n in range(1000))),))
+        selection = select_answers(connection, project, some)
+        assert len(count_patterns_by_group(connection, selection, "lang")) == 1000
+    values.pop("i1000")  # a thousand, and items without any
+    with ledger.database.write(keep=False) as connection:
+        project, _ = store_raw(connection, rows, "one", values=values)
+        selection = select_answers(connection, project)
+        assert len(count_patterns_by_group(connection, selection, "lang")) == 1001
+
+
+def test_the_first_items_of_a_pattern_have_the_lowest_numbers(ledger: Ledger) -> None:
+    rows: Rows = {(f"i{n}", who, 1): x("x") for n in range(1000) for who in "AB"}
+    with selected(ledger, rows, "one") as chosen:
+        pattern = make_pattern([(1,), (1,)])
+        items = tallies.select_items_of_patterns(chosen.connection, chosen.selection, {pattern}, 20)
+        assert items == {pattern: sorted(chosen.compared)[:20]}
+
+
+# -- Projects apart, statements and plans --------------------------------------------------
 
 
 def test_projects_do_not_mix(ledger: Ledger) -> None:
-    rows = {("i", "A", 1): frozenset({"x"}), ("i", "B", 1): frozenset({"y"})}
     with ledger.database.write() as connection:
-        other, _ = store(connection, drawn(4, 3, items=5), "one")
+        other, _ = store(connection, wide(4, "wxyz", 5), "one")
         rename_project(connection, other.project, "other")
+        rows: Rows = {("i1", "a000", 1): x("x"), ("i1", "a001", 1): x("y")}
         project, plain = store(connection, rows, "one")
         compare(connection, project, plain)
+
+
+def test_a_selection_without_a_choice_has_no_condition(ledger: Ledger) -> None:
+    with ledger.database.write(keep=False) as connection:
+        project, _ = store_raw(connection, {("i", "A", 1): x("w"), ("i", "R", 1): x("w")}, "one")
+        with count_statements(ledger.database.engine) as statements:
+            selection = select_answers(connection, project, make_answer_filter())
+        assert statements.number == 1
+        assert selection == Selection(project, selection.left_out, selection.references)
+        assert selection.told is None
+        condition = str(where_counted(selection))
+    assert "labeled_at" not in condition
+    assert "item_attributes" not in condition
+
+
+def test_the_rows_of_a_cluster_follow_each_other_in_any_plan(
+    emptied_postgres_ledger: Ledger,
+) -> None:
+    values = {f"i{n}": {"lang": f"d{n % 40}"} for n in range(300) if n % 4}
+    with emptied_postgres_ledger.database.write(keep=False) as connection:
+        project, raw = store_raw(connection, wide(5, "wxyz", 300), "one", values=values)
+        connection.exec_driver_sql("SET LOCAL enable_sort = off")
+        connection.exec_driver_sql("ANALYZE labels, item_attributes")
+        compare_groups(connection, project, raw.plain(), "lang", AnswerFilter())
+
+
+# -- Columns packed into one integer -----------------------------------------------------
+
+
+@st.composite
+def packed_rows(draw: st.DrawFn) -> tuple[tuple[int, ...], list[tuple[int, ...]]]:
+    """Widths that mostly fit into one integer, and rows of numbers of these widths."""
+    widths = draw(st.lists(st.integers(1, 30), min_size=2, max_size=5))
+    row = st.tuples(*(st.integers(0, (1 << width) - 1) for width in widths))
+    return tuple(widths), draw(st.lists(row, min_size=1, max_size=4))
+
+
+def test_a_key_of_the_database_gives_the_columns_back(ledger: Ledger) -> None:
+    @given(packed_rows())
+    def check(drawn: tuple[tuple[int, ...], list[tuple[int, ...]]]) -> None:
+        widths, rows = drawn
+        packing = Packing(widths)
+        given_rows = [
+            select(*(literal(value, Integer).label(f"c{n}") for n, value in enumerate(row)))
+            for row in rows
+        ]
+        table = union_all(*given_rows).subquery("given_rows")
+        key = packing.key(list(table.c))
+        grouped = select(*key, func.count()).group_by(*(one.name for one in key))
+        with ledger.database.read() as connection:
+            found = [tuple(group) for *group, _ in connection.execute(grouped)]
+        assert len(key) == (1 if sum(widths) <= BITS else len(widths))
+        if packing.fits:
+            assert {number for (number,) in found} == {packing.number(row) for row in rows}
+        assert sorted(packing.unpack(group) for group in found) == sorted({*rows})
+        for group in found:
+            before, last = packing.split_last(group)
+            assert (*packing.but_last.unpack(before), last) == packing.unpack(group)
+
+    check()
+
+
+def test_arrays_of_keys_give_arrays_of_columns() -> None:
+    keys: Any = np.array([0b1_010_11, 0b0_111_00])
+    found = Packing((1, 3, 2)).unpack([keys])
+    assert [part.tolist() for part in found] == [[1, 0], [2, 7], [3, 0]]

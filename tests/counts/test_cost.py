@@ -1,113 +1,130 @@
-"""What a question costs does not grow with the items: statements, and rows that reach Python."""
+"""The cost of a question does not grow with the items: statements, and rows that reach Python."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from random import Random
+from typing import Any
 
 import pandas as pd
-from sqlalchemy import Connection
+from sqlalchemy import Connection, event, make_url
 
 from tests.counts.plain import Rows
 from tests.counts.selected import DAY, START, selected
 from tests.helpers import count_rows, count_statements
 from tests.profiles import both
-from tracker.counts.annotator_patterns import (
-    count_annotator_marginals,
-    count_joint_patterns,
-    gold_tallies,
-)
+from tracker.agreement.groups import agreement_by_attribute
+from tracker.agreement.query import Query
+from tracker.counts import annotator_patterns, retest, tallies
+from tracker.counts.filter import make_answer_filter
 from tracker.counts.items import ItemChoice, select_item_page
-from tracker.counts.retest import (
-    count_pair_order,
-    count_unrepeated_passes,
-    repeat_tallies,
-    select_changed_examples,
-    select_example_items,
-    select_repeated_answers,
-)
 from tracker.counts.selection import Selection
-from tracker.counts.tallies import (
-    count_pair_cells,
-    select_items_of_patterns,
-    select_label_contents,
-    skip_tallies,
-)
 from tracker.counts.timeline import count_timeline_blocks, count_transitions
 from tracker.export.labels import exported_labels
 from tracker.ledger import Ledger
 
-MOST_ROWS = 600  # by tallies, names and recorded figures; not by labels
-
-QUESTIONS: dict[str, Callable[[Ledger, str], object]] = {
-    "agreement": lambda ledger, project: ledger.agreement(project),
-    "audit": lambda ledger, project: ledger.audit(project),
-    "snapshot": lambda ledger, project: ledger.snapshot(project),
-    "status": lambda ledger, project: ledger.status(project),
-    "history": lambda ledger, project: ledger.history(project),
+CHOICE: dict[str, Any] = {
+    "annotators": ["A", "B", "constant"],
+    "exclude_annotators": "constant",
+    "exclude_flagged": True,
+    "since": "2020-01-01",
+    "until": "2021-01-01",
+    "where": {"lang": ["nl", "de"]},
 }
 
 
-def answers(items: int) -> pd.DataFrame:
-    """Four annotators, one of them constant, and a truth for every item."""
+def agreement_of_groups(ledger: Ledger, project: str) -> object:
+    with ledger.asking(project) as (connection, question):
+        query = Query(filter=make_answer_filter(**CHOICE))
+        return agreement_by_attribute(connection, question, "lang", query)
+
+
+QUESTIONS: dict[str, tuple[int, Callable[[Ledger, str], object]]] = {
+    "agreement": (0, lambda ledger, name: ledger.agreement(name)),
+    "audit": (0, lambda ledger, name: ledger.audit(name)),
+    "snapshot": (0, lambda ledger, name: ledger.snapshot(name)),
+    "status": (0, lambda ledger, name: ledger.status(name)),
+    "history": (0, lambda ledger, name: ledger.history(name)),
+    "agreement of a choice": (1, lambda ledger, name: ledger.agreement(name, **CHOICE)),
+    "snapshot of a choice": (1, lambda ledger, name: ledger.snapshot(name, **CHOICE)),
+    "groups of a choice": (1, agreement_of_groups),
+    "curve": (9, lambda ledger, name: ledger.history(name, "day", window="all")),
+    "curve by month": (9, lambda ledger, name: ledger.history(name, "month", window="all")),
+    "curve of days": (9, lambda ledger, name: ledger.history(name, "day", window="3d")),
+    "curve of items": (9, lambda ledger, name: ledger.history(name, "day", window="last-5-items")),
+}
+"""What may be asked, of answers without times or of so many days."""
+MOST = {0: (98, 599), 1: (120, 599), 9: (30, 299)}
+"""Statements and rows: tallies, names and recorded figures."""
+
+
+def answers(items: int, days: int = 0) -> pd.DataFrame:
+    """Four annotators, one constant, and a truth for every item; in days, some answers revised."""
     random = Random(7)  # noqa: S311 - no secret is made with it
     rows = []
-    for item in range(items):
-        truth = "xyz"[item % 3]
-        for annotator in "ABC":
-            given = truth if random.random() < 0.8 else random.choice("xyz")
-            rows.append((f"i{item}", annotator, given, truth))
-        rows.append((f"i{item}", "constant", "x", truth))
-    return pd.DataFrame(rows, columns=["item", "annotator", "category", "gold"])
+    for n in range(items):
+        truth, lang = "xyz"[n % 3], ("nl", "de", "en")[n % 3]
+        for day, who in enumerate(("A", "B", "C", "constant"), n % 6):
+            label = truth if random.random() < 0.8 else random.choice("xyz")
+            label = "x" if who == "constant" else label
+            at = f"2020-03-{1 + day % days:02}" if days else None
+            rows.append((f"i{n}", who, label, at, truth, lang))
+            if days > 1 and n % 8 == day:
+                rows.append((f"i{n}", who, "z", "2020-03-10", truth, lang))
+    columns = ["item", "annotator", "category", "labeled_at", "gold", "lang"]
+    return pd.DataFrame(rows, columns=columns)
 
 
-def test_a_question_costs_the_same_whatever_the_items(ledger: Ledger) -> None:
+def test_the_cost_of_a_question_does_not_grow_with_the_items(ledger: Ledger) -> None:
     engine = ledger.database.engine
-    ledger.import_frame(answers(10), "small")
-    ledger.import_frame(answers(4_000), "large")
-    with count_rows(engine) as seen, ledger.asking("large") as (connection, question):
-        assert len(list(exported_labels(connection, question))) == 20_000
-    assert seen.number > 20_000  # a label that reaches Python is seen
-    for name, ask in QUESTIONS.items():
-        numbers = []
-        for project_name in ("small", "large"):
+    for days, most in ((0, 800), (1, 160), (9, 160)):
+        for size, items in (("small", 12), ("large", most)):
+            frame, keep = answers(items, days), ["lang"] if days else []
+            ledger.import_frame(frame, f"{size} {days}", keep=keep)
+    with count_rows(engine) as rows, ledger.asking("large 0") as (connection, question):
+        assert len(list(exported_labels(connection, question))) == 4_000
+    assert rows.number > 4_000  # a label that reaches Python is seen
+    sent: dict[str, list[int]] = {}
+    for name, (days, ask) in QUESTIONS.items():
+        sent[name] = []
+        for size in ("small", "large"):
             with count_statements(engine) as statements, count_rows(engine) as rows:
-                ask(ledger, project_name)
-            numbers.append(statements.number)
-        assert 0 < rows.number < MOST_ROWS, name
+                ask(ledger, f"{size} {days}")
+            sent[name].append(statements.number)
+            assert 0 < rows.number <= MOST[days][1], name
         if name == "audit":  # what is left without those found bad is counted once more
-            assert numbers[1] <= numbers[0] + 6
+            assert sent[name][1] <= sent[name][0] + 6
         else:
-            assert numbers[0] == numbers[1], name
-        assert 0 < numbers[1] <= 98, name
+            assert sent[name][0] == sent[name][1], name
+        assert 0 < sent[name][1] <= MOST[days][0], name
+    assert sent["curve"] == sent["curve by month"]
 
 
 COUNTS: dict[str, tuple[int, Callable[[Connection, Selection], object]]] = {
-    "gold": (2, gold_tallies),
-    "repeats of a pattern": (2, repeat_tallies),
+    "gold": (2, annotator_patterns.gold_tallies),
+    "repeats of a pattern": (2, retest.repeat_tallies),
     "transitions": (2, count_transitions),
     "blocks": (3, lambda *at: count_timeline_blocks(*at, 4)),
-    "contents": (1, select_label_contents),
-    "examples": (2, lambda *at: select_example_items(*at, {1: [((98,), (((98,), 1),))]}, 3)),
-    "changed": (1, lambda *at: select_changed_examples(*at, [1, 2], 3)),
-    "order": (1, lambda *at: count_pair_order(*at, [(1, 2)])),
+    "contents": (1, tallies.select_label_contents),
+    "examples": (2, lambda *at: retest.select_example_items(*at, {1: [((98,), (((98,), 1),))]}, 3)),
+    "changed": (1, lambda *at: retest.select_changed_examples(*at, [1, 2], 3)),
+    "order": (1, lambda *at: retest.count_pair_order(*at, [(1, 2)])),
     "pages": (3, lambda *at: select_item_page(*at, ItemChoice(), 0, 50)),
     "pages that differ": (3, lambda *at: select_item_page(*at, ItemChoice(differ=True), 0, 50)),
-    "pairs": (2, count_pair_cells),
-    "items of patterns": (2, lambda *at: select_items_of_patterns(*at, {(((1,), 3),)}, 3)),
-    "own answers": (2, count_annotator_marginals),
-    "joint patterns": (1, lambda *at: list(count_joint_patterns(*at))),
-    "repeats": (1, lambda *at: list(select_repeated_answers(*at))),
-    "later passes alone": (1, count_unrepeated_passes),
-    "skips": (1, skip_tallies),
+    "pairs": (2, tallies.count_pair_cells),
+    "items of patterns": (2, lambda *at: tallies.select_items_of_patterns(*at, {(((1,), 3),)}, 3)),
+    "own answers": (2, annotator_patterns.count_annotator_marginals),
+    "joint patterns": (1, lambda *at: list(annotator_patterns.count_joint_patterns(*at))),
+    "repeats": (1, lambda *at: list(retest.select_repeated_answers(*at))),
+    "later passes alone": (1, retest.count_unrepeated_passes),
+    "skips": (1, tallies.skip_tallies),
 }
 """Counts, and the statements of each."""
 
 
 @both
-def test_a_count_is_as_many_statements_whatever_the_items(ledger: Ledger) -> None:
-    sent: dict[int, dict[str, int]] = {}
-    for items in (10, 200):
+def test_a_count_takes_a_fixed_number_of_statements(ledger: Ledger) -> None:
+    for items in (10, 100):
         rows: Rows = {
             (f"i{n}", who, again): frozenset("xyz"[(n + again) % 3]) if n % 5 else None
             for n in range(items)
@@ -115,22 +132,49 @@ def test_a_count_is_as_many_statements_whatever_the_items(ledger: Ledger) -> Non
             for again in (1, 2)
         }
         times = {key: START + DAY * n for n, key in enumerate(rows)}
-        sent[items] = {}
+        sent = {}
         with selected(ledger, rows, "one", times=times) as chosen:
             at = chosen.connection, chosen.selection
             for name, (_, count) in COUNTS.items():
                 with count_statements(ledger.database.engine) as statements:
                     count(*at)
-                sent[items][name] = statements.number
-    assert sent[10] == sent[200] == {name: number for name, (number, _) in COUNTS.items()}
+                sent[name] = statements.number
+        assert sent == {name: number for name, (number, _) in COUNTS.items()}
 
 
-def test_an_import_is_as_many_statements_whatever_its_rows(ledger: Ledger) -> None:
+def test_an_import_takes_a_fixed_number_of_statements(ledger: Ledger) -> None:
     numbers = []
     for items in (300, 900):  # one batch of rows each, of which the planner is told
+        frame = answers(items)
         with count_statements(ledger.database.engine) as statements:
-            ledger.import_frame(answers(items), f"project of {items}")
+            ledger.import_frame(frame, f"project of {items}")
         with count_statements(ledger.database.engine) as again:
-            ledger.import_frame(answers(items), f"project of {items}")
+            ledger.import_frame(frame, f"project of {items}")
         numbers.append((statements.number, again.number))
     assert numbers[0] == numbers[1]
+
+
+def test_postgres_plans_counts_in_parallel(postgres_url: str) -> None:
+    """It may count with several processes: for no cursor, and for no search for each row."""
+    costs = ("min_parallel_table_scan_size", "min_parallel_index_scan_size",
+             "parallel_setup_cost", "parallel_tuple_cost")  # fmt: skip
+    options = " ".join(f"-c {name}=0" for name in costs)
+    url = make_url(postgres_url).update_query_dict({"options": options})
+    ledger = Ledger(url.render_as_string(hide_password=False))
+    rows = [(item, who, "xyz"[item % 3]) for item in range(400) for who in "ABC"]
+    ledger.count_with("native")
+    ledger.import_frame(pd.DataFrame(rows, columns=["item", "annotator", "category"]), "p")
+    plans: dict[str, str] = {}
+
+    def explain(connection: Any, cursor: Any, statement: str, parameters: Any, *_: Any) -> None:
+        if "labels" in statement and "GROUP BY" in statement:
+            driver = connection.connection.driver_connection
+            plan = driver.execute(f"EXPLAIN {statement}", parameters)
+            by_cursor = "a cursor\n" if hasattr(cursor, "name") else ""
+            plans[statement] = by_cursor + "\n".join(line for (line,) in plan)
+
+    event.listen(ledger.database.engine, "before_cursor_execute", explain)
+    ledger.agreement("p")
+    ledger.audit("p")
+    assert len(plans) > 3
+    assert not [plan for plan in plans.values() if "a cursor" in plan or "Gather" not in plan]

@@ -6,25 +6,18 @@ import random
 from dataclasses import replace
 
 import pandas as pd
-import pytest
 
 from tests.helpers import count_statements, question_of, undo
 from tests.profiles import both
 from tracker.core.tallies import Answer, Pattern, answers_in_pattern, make_pattern
+from tracker.counts import in_turn
 from tracker.counts.filter import select_answers
-from tracker.counts.in_turn import (
-    count_gold_items,
-    first_answers_and_patterns,
-    gold_outcomes,
-    recent_gold_tallies,
-    recent_shared_answers,
-)
 from tracker.counts.selection import Selection
 from tracker.ledger import Ledger
 from tracker.projects.categories import category_names
 
-COLUMNS = ["item", "annotator", "category", "labeled_at", "pass"]
 Row = tuple[str, str, str, str, int]
+PEOPLE = ("ada", "bob", "carl")
 
 
 def moment(day: int) -> str:
@@ -35,7 +28,7 @@ def rows_of(seed: int, items: int = 24) -> list[Row]:
     """Answers of three people and a reference; some are revised, or given again on a pass."""
     draw = random.Random(seed)  # noqa: S311
     rows = [(f"i{n:02}", "gold", draw.choice("xyz"), moment(0), 1) for n in range(0, items, 2)]
-    for who in ("ada", "bob", "carl"):
+    for who in PEOPLE:
         for n in draw.sample(range(items), items - 4):
             for day, turn in sorted({(draw.randrange(28), 1), (draw.randrange(28), 1)}):
                 rows.append((f"i{n:02}", who, draw.choice("xyz"), moment(day), turn))
@@ -45,7 +38,7 @@ def rows_of(seed: int, items: int = 24) -> list[Row]:
 
 
 def firsts(rows: list[Row], who: str) -> list[tuple[str, str, str]]:
-    """The first answer of somebody to each item on the first pass: moment, item, category."""
+    """An annotator's first answer to each item on the first pass: moment, item, category."""
     first: dict[str, tuple[str, str, str]] = {}
     for item, annotator, category, at, turn in rows:
         if annotator == who and turn == 1 and (item not in first or at < first[item][0]):
@@ -53,41 +46,23 @@ def firsts(rows: list[Row], who: str) -> list[tuple[str, str, str]]:
     return sorted(first.values())
 
 
-def fill(ledger: Ledger, rows: list[Row]) -> None:
-    ledger.import_frame(pd.DataFrame(sorted(rows), columns=COLUMNS), "p")
-    ledger.annotators.kind("p", "gold", "reference")
+def fill(ledger: Ledger, rows: list[Row], project: str = "p") -> dict[str, int]:
+    columns = ["item", "annotator", "category", "labeled_at", "pass"]
+    ledger.import_frame(pd.DataFrame(sorted(rows), columns=columns), project)
+    if any(who == "gold" for _, who, *_ in rows):
+        ledger.annotators.kind(project, "gold", "reference")
+    return {one.annotator.name: one.annotator.id for one in ledger.annotators.list(project)}
 
 
-def one(selection: Selection, number: int) -> Selection:
+def alone(selection: Selection, number: int) -> Selection:
     return replace(selection, left_out=frozenset(), only=frozenset({number}))
 
 
 @both
-@pytest.mark.parametrize("seed", range(3))
-def test_first_answers_are_graded_in_their_order(ledger: Ledger, seed: int) -> None:
-    rows = rows_of(seed)
-    fill(ledger, rows)
-    truths = {item: category for item, who, category, _, _ in rows if who == "gold"}
-    numbers = {one.annotator.name: one.annotator.id for one in ledger.annotators.list("p")}
-    with ledger.database.read() as connection:
-        selection = select_answers(connection, question_of(connection))
-        assert count_gold_items(connection, selection) == len(truths)
-        for who in ("ada", "bob", "carl"):
-            graded = [answer == truths[item] for _, item, answer in firsts(rows, who)
-                      if item in truths]  # fmt: skip
-            assert gold_outcomes(connection, one(selection, numbers[who])) == graded
-            recent = recent_gold_tallies(connection, selection, 5, {})
-            assert recent[numbers[who]] == (sum(graded[-5:]), 5)
-        later = {numbers["ada"]: 10**15 * 3}
-        recent = recent_gold_tallies(connection, selection, 5, later)
-        assert sorted(recent) == sorted([numbers["bob"], numbers["carl"]])
-
-
-@both
-def test_first_answers_meet_what_the_others_gave(ledger: Ledger) -> None:
+def test_first_answers_are_graded_in_their_order_and_meet_the_others(ledger: Ledger) -> None:
     rows = rows_of(7)
-    fill(ledger, rows)
-    numbers = {one.annotator.name: one.annotator.id for one in ledger.annotators.list("p")}
+    numbers = fill(ledger, rows)
+    truths = {item: category for item, who, category, _, _ in rows if who == "gold"}
     stands, times = {}, {}
     for item, who, category, at, turn in sorted(rows, key=lambda row: row[3]):
         if turn == 1 and who != "gold":
@@ -95,12 +70,21 @@ def test_first_answers_meet_what_the_others_gave(ledger: Ledger) -> None:
     with ledger.database.read() as connection:
         question = question_of(connection)
         selection = select_answers(connection, question)
+        assert in_turn.count_gold_items(connection, selection) == len(truths)
+        recent = in_turn.recent_gold_tallies(connection, selection, 5, {})
+        for who in PEOPLE:
+            graded = [answer == truths[item] for _, item, answer in firsts(rows, who)
+                      if item in truths]  # fmt: skip
+            assert in_turn.gold_outcomes(connection, alone(selection, numbers[who])) == graded
+            assert recent[numbers[who]] == (sum(graded[-5:]), 5)
+        later = in_turn.recent_gold_tallies(connection, selection, 5, {numbers["ada"]: 10**15 * 3})
+        assert sorted(later) == sorted([numbers["bob"], numbers["carl"]])
         numbered = {name: number for number, name in category_names(connection, question).items()}
-        ada = frozenset({numbers["ada"]})
-        met = first_answers_and_patterns(
-            connection, one(selection, numbers["ada"]), selection.without(ada)
+        ada = numbers["ada"]
+        met = in_turn.first_answers_and_patterns(
+            connection, alone(selection, ada), selection.without(frozenset({ada}))
         )
-        recent = recent_shared_answers(connection, selection, 6, {})
+        shared = in_turn.recent_shared_answers(connection, selection, 6, {})[ada]
 
     def as_answer(category: str) -> Answer:
         return (numbered[category],)
@@ -108,47 +92,35 @@ def test_first_answers_meet_what_the_others_gave(ledger: Ledger) -> None:
     def pattern(item: str, people: tuple[str, ...]) -> Pattern:
         return make_pattern(as_answer(stands[item, who]) for who in people if (item, who) in stands)
 
-    expected = [
+    assert met == [
         (as_answer(answer), pattern(item, ("bob", "carl")))
         for _, item, answer in firsts(rows, "ada")
         if pattern(item, ("bob", "carl"))
     ]
-    assert met == expected
-    shared = [
-        (as_answer(stands[item, "ada"]), everybody)
-        for at, item, who in sorted(((at, *key) for key, at in times.items()), reverse=True)
-        for everybody in [pattern(item, ("ada", "bob", "carl"))]
-        if at and who == "ada" and answers_in_pattern(everybody) > 1
-    ]
-    assert recent[numbers["ada"]] == shared[:6]
+    last = sorted(((at, *key) for key, at in times.items() if key[1] == "ada"), reverse=True)
+    answers = [(as_answer(stands[item, who]), pattern(item, PEOPLE)) for _, item, who in last]
+    assert shared == [answer for answer in answers if answers_in_pattern(answer[1]) > 1][:6]
 
 
 def test_answers_taken_back_were_not_given(ledger: Ledger) -> None:
-    truth: list[Row] = [("i", "gold", "x", moment(0), 1)]
-    fill(ledger, [*truth, ("i", "ada", "x", moment(2), 1)])
-    result = ledger.import_frame(
-        pd.DataFrame([("i", "ada", "y", moment(1), 1)], columns=COLUMNS), "p"
-    )
-    numbers = {one.annotator.name: one.annotator.id for one in ledger.annotators.list("p")}
+    fill(ledger, [("i", "gold", "x", moment(0), 1), ("i", "ada", "x", moment(2), 1)])
+    numbers = fill(ledger, [("i", "ada", "y", moment(1), 1)])
 
     def graded() -> list[bool]:
         with ledger.database.read() as connection:
             selection = select_answers(connection, question_of(connection))
-            return gold_outcomes(connection, one(selection, numbers["ada"]))
+            return in_turn.gold_outcomes(connection, alone(selection, numbers["ada"]))
 
     assert graded() == [False], "the earlier one"
-    undo(ledger, result.id)
+    undo(ledger, 2)
     assert graded() == [True]
 
 
 def test_statements_do_not_depend_on_the_answers(ledger: Ledger) -> None:
     counts = []
-    for items in (6, 24):
-        ledger.projects.create(f"p{items}")
-        rows = rows_of(1, items)
-        ledger.import_frame(pd.DataFrame(rows, columns=COLUMNS), f"p{items}")
-        ledger.annotators.kind(f"p{items}", "gold", "reference")
+    for project, items in (("small", 6), ("large", 24)):
+        fill(ledger, rows_of(1, items), project)
         with count_statements(ledger.database.engine) as counted:
-            ledger.annotators.ready(f"p{items}", "ada")
+            ledger.annotators.ready(project, "ada")
         counts.append(counted.number)
     assert counts[0] == counts[1]

@@ -3,25 +3,29 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from datetime import UTC, date, datetime
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pytest
+from sqlalchemy import select
 
 from tests.filled import FillOnce
-from tests.helpers import count_rows, count_statements
-from tracker.agreement.groups import agreement_by_attribute
+from tracker.agreement.groups import GroupedAgreement, agreement_by_attribute
 from tracker.agreement.query import Query
 from tracker.audit.flag_list import list_flags
+from tracker.core import clock
 from tracker.core.errors import InvalidOption, NotFound
 from tracker.counts.choosing import Selecting
 from tracker.counts.filter import make_answer_filter
 from tracker.history.snapshot import find_snapshot
 from tracker.ledger import Ledger
 from tracker.projects.annotators import add_annotator_alias, rename_annotator, set_annotator_kind
+from tracker.simulate.crowds import Group, simulate_crowd
+from tracker.storage.schema import Change, Note
+from tracker.storage.seals.verify import verify_seals
 
 COLUMNS = ["item", "annotator", "category", "labeled_at", "lang", "gold"]
 
@@ -56,97 +60,80 @@ def who(ledger: Ledger, **selecting: Any) -> set[str]:
     return {one.name for one in ledger.audit("p", **selecting).annotators}
 
 
-# -- annotators ----------------------------------------------------------------------------
-
-
-def test_only_some_and_all_but_some(chosen: Ledger) -> None:
+def test_annotators_are_chosen_by_name(chosen: Ledger) -> None:
+    """By other names, too; references and models where they are named."""
     assert who(chosen) == {"ann", "bob", "cat", "dot"}
-    assert who(chosen, annotators=["ann", "bob"]) == {"ann", "bob"}
     assert who(chosen, annotators="ann") == {"ann"}
     assert who(chosen, exclude_annotators=["ann", "bob"]) == {"cat", "dot"}
     assert who(chosen, annotators=["ann", "bob"], exclude_annotators="bob") == {"ann"}
-    found = chosen.agreement("p", annotators=["ann", "cat"])
-    assert found.counts.annotators == 2
-    assert found.measure("cohen_kappa").value == 1
-    assert found.measure("percent_agreement").value == 1
-
-
-def test_other_names_are_the_annotators(chosen: Ledger) -> None:
+    result = chosen.agreement("p", annotators=["ann", "cat"])
+    assert result.counts.annotators == 2
+    assert result.measure("cohen_kappa").value == 1
+    assert result.measure("percent_agreement").value == 1
+    result = chosen.agreement("p", annotators=["ann", "gold"])
+    assert result.counts.annotators == 2
+    assert result.gold is not None
+    assert (result.gold.answers, result.gold.observed) == (12, 1)
+    audits = chosen.audit("p"), chosen.audit("p", annotators=["ann", "gold"])
+    accuracies = [{one.name: one.figures["gold_accuracy"] for one in audit.annotators}
+                  for audit in audits]  # fmt: skip
+    assert accuracies == [{"ann": 1, "bob": 0.5, "cat": 1, "dot": 0.5}, {"ann": 1, "gold": None}]
+    for selecting in (Selecting(annotators="ann"), Selecting(since="2020-03-15")):
+        result = chosen.agreement("p", **selecting)
+        assert result.gold is not None, selecting
+        assert result.gold.answers == 12 * result.counts.annotators, "truths stay"
+    assert chosen.agreement("p", exclude_annotators="gold").gold is None
+    assert chosen.agreement("p", where={"lang": "nl"}).gold.items == 4  # type: ignore[union-attr]
     with chosen.writing("p") as (connection, project):
         rename_annotator(connection, project, "ann", "anna")
         add_annotator_alias(connection, project, "bob", "robert")
-    found = chosen.agreement("p", annotators=["ann", "anna", " robert "])
-    assert found.counts.annotators == 2
-    assert found.selection is not None
-    assert found.selection["annotators"] == ["anna", "bob"]
+        set_annotator_kind(connection, project, "cat", "model")
+    result = chosen.agreement("p", annotators=["ann", "anna", " robert "])
+    assert result.counts.annotators == 2
+    assert result.selection is not None
+    assert result.selection["annotators"] == ["anna", "bob"]
     with pytest.raises(NotFound, match=r"no annotator 'an'.*\n.*'ann'"):
         chosen.agreement("p", annotators=["an"])
     with pytest.raises(NotFound):
         chosen.agreement("p", exclude_annotators=["nobody at all"])
-
-
-def test_a_model_is_compared_where_it_is_named(chosen: Ledger) -> None:
-    with chosen.writing("p") as (connection, project):
-        set_annotator_kind(connection, project, "cat", "model")
-    assert who(chosen) == {"ann", "bob", "dot"}
-    assert who(chosen, annotators=["ann", "cat"]) == {"ann", "cat"}
+    assert who(chosen) == {"anna", "bob", "dot"}
+    assert who(chosen, annotators=["ann", "cat"]) == {"anna", "cat"}
     assert who(chosen, exclude_annotators=["ann"]) == {"bob", "dot"}
 
 
-def test_a_reference_is_compared_where_it_is_named_but_never_with_itself(chosen: Ledger) -> None:
-    found = chosen.agreement("p", annotators=["ann", "gold"])
-    assert found.counts.annotators == 2
-    assert found.gold is not None
-    assert (found.gold.answers, found.gold.observed) == (12, 1)
-    accuracies = {one.name: one.figures["gold_accuracy"] for one in chosen.audit("p").annotators}
-    assert accuracies == {"ann": 1, "bob": 0.5, "cat": 1, "dot": 0.5}
-    only = chosen.audit("p", annotators=["ann", "gold"]).annotators
-    assert {one.name: one.figures["gold_accuracy"] for one in only} == {"ann": 1, "gold": None}
+def test_flagged_annotators_are_left_out(ledger: Ledger) -> None:
+    crowd = [Group("honest", 8), Group("constant", 1)]
+    ledger.import_rows(simulate_crowd(120, 3, crowd), "q")
+    assert ledger.agreement("q", exclude_flagged=True).selection is None
+    ledger.audit("q", record=True)
+    for names, excluded, left in (
+        (None, ["constant 1"], 8),
+        (["constant 1", "annotator 01"], ["constant 1"], 1),
+        (["annotator 01"], [], 1),  # of those who are not in nothing is said
+    ):
+        result = ledger.agreement("q", annotators=names or (), exclude_flagged=True)
+        assert result.selection is not None
+        assert result.selection["excluded"] == excluded
+        assert result.counts.annotators == left
 
 
-def test_truths_stay_unless_they_are_left_out_by_name(chosen: Ledger) -> None:
-    for selecting in (Selecting(annotators="ann"), Selecting(since="2020-03-15")):
-        found = chosen.agreement("p", **selecting)
-        assert found.gold is not None, selecting
-        assert found.gold.answers == 12 * found.counts.annotators
-    assert chosen.agreement("p", exclude_annotators="gold").gold is None
-    assert chosen.agreement("p", where={"lang": "nl"}).gold.items == 4  # type: ignore[union-attr]
+def test_times_are_those_of_labeling(chosen: Ledger) -> None:
+    def names(**selecting: Any) -> set[str]:
+        return {*chosen.export_frame("p", exclude_annotators="gold", **selecting)["annotator"]}
 
-
-def test_the_flagged_are_left_out(chosen: Ledger) -> None:
-    from tests.audit.test_of_projects import ROSTER
-    from tracker.simulate.crowds import simulate_crowd
-
-    chosen.import_rows(simulate_crowd(200, 3, ROSTER), "q")
-    assert chosen.agreement("q", exclude_flagged=True).selection is None
-    chosen.audit("q", record=True)
-    found = chosen.agreement("q", exclude_flagged=True)
-    assert found.selection is not None
-    assert found.selection["excluded"] == ["constant 1"]
-    assert found.counts.annotators == 8
-    both = chosen.agreement("q", annotators=["constant 1", "annotator 01"], exclude_flagged=True)
-    assert both.counts.annotators == 1
-    one = chosen.agreement("q", annotators="annotator 01", exclude_flagged=True)
-    assert one.selection is not None
-    assert one.selection["excluded"] == [], "of those who are not in nothing is said"
-
-
-# -- times ---------------------------------------------------------------------------------
-
-
-def test_times_are_those_of_labelling(chosen: Ledger) -> None:
-    assert who(chosen, since="2020-03-01", until="2020-03-01") == {"ann", "bob"}
-    assert who(chosen, since="2020-03-01T09:00:00Z", until="2020-03-01T12:00") == {"ann"}
-    assert who(chosen, since="2020-03-01T09:00:00.000001", until="2020-03-31") == {"bob"}
-    assert who(chosen, since="2020-04-01") == {"cat", "dot"}, "no time: when it was recorded"
-    assert who(chosen, since="1h") == {"dot"}
-    assert who(chosen, until="1 hour ago") == {"ann", "bob", "cat"}
-    day = date(2020, 3, 1)
-    assert who(chosen, since=day, until=day) == {"ann", "bob"}
-    assert who(chosen, until=datetime(2020, 3, 1, 9, tzinfo=UTC)) == {"ann"}
-    found = chosen.agreement("p", since=day, until=day)
-    assert found.selection is not None
-    assert (found.selection["since"], found.selection["until"]) == (
+    day, noon = date(2020, 3, 1), datetime(2020, 3, 1, 9, tzinfo=UTC)
+    assert names(since="2020-03-01", until="2020-03-01") == {"ann", "bob"}
+    assert names(since="2020-03-01T09:00:00Z", until="2020-03-01T12:00") == {"ann"}
+    assert names(since="2020-03-01T09:00:00.000001", until="2020-03-31") == {"bob"}
+    assert names(since="2020-04-01") == {"cat", "dot"}, "no time: when it was recorded"
+    assert names(since="1h") == {"dot"}
+    assert names(until="1 hour ago") == {"ann", "bob", "cat"}
+    assert names(since=day, until=day) == {"ann", "bob"}
+    assert names(until=noon) == {"ann"}
+    assert who(chosen, since="2020-03-01T09:00:00.000001") == {"bob", "cat", "dot"}
+    result = chosen.agreement("p", since=day, until=day)
+    assert result.selection is not None
+    assert (result.selection["since"], result.selection["until"]) == (
         "2020-03-01T00:00:00Z",
         "2020-03-01T23:59:59.999999Z",
     )
@@ -163,7 +150,7 @@ IMPOSSIBLE: list[tuple[dict[str, Any], str]] = [
 ]
 
 
-def test_what_cannot_be_chosen(chosen: Ledger) -> None:
+def test_impossible_choices_are_refused(chosen: Ledger) -> None:
     calls: list[Callable[..., object]] = [
         chosen.agreement, chosen.audit, chosen.snapshot, chosen.export_frame,
     ]  # fmt: skip
@@ -173,44 +160,35 @@ def test_what_cannot_be_chosen(chosen: Ledger) -> None:
                 call("p", **selecting)
 
 
-# -- items ---------------------------------------------------------------------------------
+def groups_of(ledger: Ledger, attribute: str, **selecting: Any) -> GroupedAgreement:
+    query = Query(filter=make_answer_filter(**selecting))
+    with ledger.asking("p") as (connection, question):
+        return agreement_by_attribute(connection, question, attribute, query)
 
 
-def test_attributes_of_items(chosen: Ledger) -> None:
+def test_items_are_chosen_by_attribute(chosen: Ledger) -> None:
+    """And groups of items have the figures of their items alone."""
     assert chosen.agreement("p", where={"lang": "nl"}).counts.items == 4
     assert chosen.agreement("p", where={"lang": ["nl", "de"]}).counts.items == 8
-    chosen.import_frame(frame(6).assign(half="first"), "p", keep=["half"])
-    assert chosen.agreement("p", where={"lang": ["nl", "de"], "half": "first"}).counts.items == 4
-    with chosen.asking("p") as (connection, question):
-        found = agreement_by_attribute(connection, question, "half", Query())
-    assert [(value, group.counts.items) for value, group in found.groups] == [
-        ("first", 6),
-        (None, 6),
-    ]
-
-
-def test_groups_have_the_figures_of_their_items(chosen: Ledger) -> None:
     for selecting in (
         Selecting(),
         Selecting(annotators=["ann", "bob"]),
         Selecting(since="2020-03-01", until="2020-03-31", where={"lang": ["nl", "de"]}),
     ):
-        query = Query(filter=make_answer_filter(**selecting))
-        with chosen.asking("p") as (connection, question):
-            told = agreement_by_attribute(connection, question, "lang", query).to_dict()
-        assert [group["value"] for group in told["groups"]][-1] == "nl"
-        for group in told["groups"]:
+        groups = groups_of(chosen, "lang", **selecting).to_dict()["groups"]
+        assert [group["value"] for group in groups][-1] == "nl"
+        for group in groups[::2]:
             alone: Selecting = {**selecting, "where": {"lang": group["value"]}}
-            whole = chosen.agreement("p", **alone).figures()
-            assert group["counts"] == whole["counts"]
-            assert group["categories"] == whole["categories"]
-            assert group["summary"] == whole["summary"]
-            values = {one["measure"]: one["value"] for one in whole["measures"]}
+            figures = chosen.agreement("p", **alone).figures()
+            for name in ("counts", "categories", "summary"):
+                assert group[name] == figures[name]
+            values = {one["measure"]: one["value"] for one in figures["measures"]}
             for one in group["measures"]:
                 assert one["value"] == values[one["measure"]], one["measure"]
-
-
-# -- nothing left, and what is said of it ----------------------------------------------------
+    chosen.import_frame(frame(6).assign(half="first"), "p", keep=["half"])
+    assert chosen.agreement("p", where={"lang": ["nl", "de"], "half": "first"}).counts.items == 4
+    halves = [(value, group.counts.items) for value, group in groups_of(chosen, "half").groups]
+    assert halves == [("first", 6), (None, 6)]
 
 
 NOTHING = (
@@ -221,23 +199,23 @@ NOTHING = (
 )
 
 
-def test_nothing_left_has_no_figure_and_a_reason(chosen: Ledger) -> None:
+def test_an_empty_choice_has_no_figure_and_a_reason(chosen: Ledger) -> None:
     for selecting in NOTHING:
-        found = chosen.agreement("p", **selecting)
-        assert found.counts.to_dict() == dict.fromkeys(found.counts.to_dict(), 0), selecting
-        assert all(one.value is None and one.undefined for one in found.measures)
-        assert found.summary.lowest is None
+        result = chosen.agreement("p", **selecting)
+        assert result.counts.to_dict() == dict.fromkeys(result.counts.to_dict(), 0), selecting
+        assert all(one.value is None and one.undefined for one in result.measures)
+        assert result.summary.lowest is None
+    for selecting in NOTHING[::2]:
         assert chosen.audit("p", **selecting).annotators == ()
-        taken = chosen.snapshot("p", **selecting)
-        assert taken.assessment.counts == found.counts
+        counts = chosen.snapshot("p", **selecting).assessment.counts
+        assert not any(counts.to_dict().values())
 
 
-def test_a_snapshot_tells_what_was_chosen(chosen: Ledger) -> None:
+def test_snapshots_and_audits_tell_the_choice(chosen: Ledger) -> None:
     chosen.snapshot("p", name="all")
-    taken = chosen.snapshot(
-        "p", name="some", exclude_annotators="dot", until="2020-04-01", where={"lang": "nl"}
-    )
-    said = {
+    choice = Selecting(exclude_annotators="dot", until="2020-04-01", where={"lang": "nl"})
+    snapshot = chosen.snapshot("p", name="some", **choice)
+    selection = {
         "annotators": [],
         "excluded": ["dot"],
         "since": None,
@@ -246,75 +224,104 @@ def test_a_snapshot_tells_what_was_chosen(chosen: Ledger) -> None:
         "known_at": None,
         "where": {"lang": ["nl"]},
     }
-    told = json.loads(json.dumps(chosen.history("p").to_dict()))["snapshots"]
-    assert [one["selection"] for one in told] == [None, said]
+    listed = json.loads(json.dumps(chosen.history("p").to_dict()))["snapshots"]
+    assert [one["selection"] for one in listed] == [None, selection]
     with chosen.asking("p") as (connection, question):
-        found = find_snapshot(connection, question, "some")
-    assert found == taken
-    assert found.assessment.selection == said
-    assert found.assessment.counts.items == 4
-    again = chosen.agreement(
-        "p", exclude_annotators="dot", until="2020-04-01", where={"lang": "nl"}
-    )
-    assert again.to_dict()["selection"] == said
-    assert again.patterns == found.assessment.patterns
-
-
-def test_an_audit_tells_what_was_chosen(chosen: Ledger) -> None:
+        assert find_snapshot(connection, question, "some") == snapshot
+    assert snapshot.assessment.selection == selection
+    assert snapshot.assessment.counts.items == 4
+    again = chosen.agreement("p", **choice)
+    assert again.to_dict()["selection"] == selection
+    assert again.patterns == snapshot.assessment.patterns
     assert chosen.audit("p").to_dict()["selection"] is None
-    told = chosen.audit("p", annotators=["bob", "ann"]).to_dict()
-    assert told["selection"]["annotators"] == ["ann", "bob"]
-    assert [row["annotator"] for row in told["annotators"]] == ["ann", "bob"]
-    assert [row["items_shared"] for row in told["annotators"]] == [12, 12]
+    audit = chosen.audit("p", annotators=["bob", "ann"]).to_dict()
+    assert audit["selection"]["annotators"] == ["ann", "bob"]
+    rows = [(row["annotator"], row["items_shared"]) for row in audit["annotators"]]
+    assert rows == [("ann", 12), ("bob", 12)]
     with chosen.reading("p") as (connection, project):
         assert list_flags(connection, project) == []
 
 
 def test_rows_are_exported_as_they_are_chosen(chosen: Ledger) -> None:
-    def rows(**selecting: Any) -> dict[str, int]:
-        counts: dict[str, int] = chosen.export_frame("p", **selecting)["annotator"].value_counts()
-        return dict(counts)
-
-    assert rows() == {"ann": 12, "bob": 12, "cat": 12, "dot": 12, "gold": 12}
-    assert rows(annotators=["ann"]) == {"ann": 12}
-    assert rows(exclude_annotators=["ann", "gold"]) == {"bob": 12, "cat": 12, "dot": 12}
-    assert rows(where={"lang": "nl"}, until="2020-03-31") == {"ann": 4, "bob": 4}
-    assert rows(since="2020-03-02", until="2020-04-01") == {"cat": 12}
-
-
-# -- what it costs -------------------------------------------------------------------------
+    for selecting, expected in (
+        (Selecting(), dict.fromkeys(["ann", "bob", "cat", "dot", "gold"], 12)),
+        (Selecting(annotators=["ann"]), {"ann": 12}),
+        (Selecting(exclude_annotators=["ann", "gold"]), {"bob": 12, "cat": 12, "dot": 12}),
+        (Selecting(where={"lang": "nl"}, until="2020-03-31"), {"ann": 4, "bob": 4}),
+        (Selecting(since="2020-03-02", until="2020-04-01"), {"cat": 12}),
+    ):
+        rows = chosen.export_frame("p", **selecting)["annotator"].value_counts()
+        assert dict(rows) == expected
 
 
-@contextmanager
-def counting_in(ledger: Ledger) -> Iterator[tuple[Any, Any]]:
-    engine = ledger.database.engine
-    with count_statements(engine) as statements, count_rows(engine) as rows:
-        yield statements, rows
+# -- The guideline that held when answers were labeled -------------------------------------
+
+BY_MONTH = "item,annotator,label,labeled_at\n" + "".join(
+    f"i{month}{who},{who},{'xy'[month % 2]},2026-{month:02}-15\n"
+    for month in range(1, 7)
+    for who in ("ann", "bob")
+)
 
 
-def test_a_choice_costs_the_same_whatever_the_items(ledger: Ledger) -> None:
-    for items in (12, 400):
-        ledger.import_frame(frame(items), f"p{items}", keep=["lang"])
-    everything: Selecting = {
-        "annotators": ["ann", "bob", "dot"],
-        "exclude_annotators": "dot",
-        "exclude_flagged": True,
-        "since": "2020-01-01",
-        "until": "2021-01-01",
-        "where": {"lang": ["nl", "de"]},
-    }
+@pytest.fixture
+def guided(ledger: Ledger, write: Callable[..., Path]) -> Ledger:
+    """Answers of six months; v1 holds from February, v2 from April on."""
+    ledger.import_file(write(BY_MONTH), "p")
+    ledger.notes.add("p", "second", "2026-04-01T00:00", "v2")
+    ledger.notes.add("p", "no guideline", "2026-03-01T00:00")
+    ledger.notes.add("p", "first", "2026-02-01T00:00", "v1")
+    return ledger
 
-    def groups(project: str, **selecting: Any) -> object:
-        with ledger.asking(project) as (connection, question):
-            query = Query(filter=make_answer_filter(**selecting))
-            return agreement_by_attribute(connection, question, "lang", query)
 
-    questions: list[Callable[..., object]] = [ledger.agreement, ledger.snapshot, groups]
-    for question in questions:
-        numbers = []
-        for project in ("p12", "p400"):
-            with counting_in(ledger) as (statements, rows):
-                question(project, **everything)
-            numbers.append(statements.number)
-            assert 0 < rows.number < 600
-        assert numbers[0] == numbers[1]
+def months(ledger: Ledger, **selecting: Any) -> list[int]:
+    moments = ledger.export_frame("p", **selecting)["labeled_at"].astype(str)
+    return sorted({int(moment[5:7]) for moment in moments})
+
+
+def test_a_guideline_holds_until_the_next(guided: Ledger) -> None:
+    assert months(guided, guideline="v1") == [2, 3]
+    assert months(guided, guideline=" v2 ") == [4, 5, 6]
+    assert months(guided, guideline="v2", until="2026-05-20") == [4, 5]
+    assert months(guided, guideline="v1", since="2026-03-01") == [3]
+    selection = guided.agreement("p", guideline="v1").to_dict()["selection"]
+    assert (selection["guideline"], selection["since"], selection["until"]) == (
+        "v1",
+        "2026-02-01T00:00:00Z",
+        "2026-03-31T23:59:59.999999Z",
+    )
+    assert "guideline" not in (guided.agreement("p", since="2026-02-01").selection or {})
+    with pytest.raises(NotFound, match="did you mean 'v2' or 'v1'"):
+        months(guided, guideline="v3")
+    with pytest.raises(InvalidOption, match="no answer lies between"):
+        months(guided, guideline="v1", since="2026-04-01")
+    guided.snapshot("p", guideline="v1")
+    assert guided.verify("p").to_dict()["faults"] == []
+
+
+def test_a_guideline_is_of_the_notes_known_then(guided: Ledger) -> None:
+    with guided.reading("p") as (connection, project):
+        moments = connection.scalars(
+            select(Change.recorded_at).where(Change.project_id == project.id).order_by(Change.id)
+        ).all()
+    with pytest.raises(InvalidOption, match="'v2' holds from 2026-04-01"):
+        guided.notes.add("p", "again", guideline="v2")
+    guided.notes.remove("p", 1)
+    assert months(guided, guideline="v1") == [2, 3, 4, 5, 6]
+    assert months(guided, guideline="v1", known_at=clock.iso(moments[-1])) == [2, 3]
+    with pytest.raises(NotFound, match="'p' has no guideline 'v2'"):
+        months(guided, guideline="v2")
+    with pytest.raises(NotFound, match="'p' has no guideline 'v1'"):
+        months(guided, guideline="v1", known_at=clock.iso(moments[-2]))
+    assert guided.notes.add("p", "again", guideline="v2").to_dict()["guideline"] == "v2"
+
+
+def test_a_guideline_is_erased_with_its_text_and_sealed(guided: Ledger) -> None:
+    guided.notes.remove("p", 1, erase=True)
+    with guided.reading("p") as (connection, project):
+        assert verify_seals(connection, project.id).faults == ()
+        assert set(connection.scalars(select(Note.guideline))) == {"v1", None}
+    with guided.database.engine.begin() as connection:
+        connection.exec_driver_sql("UPDATE notes SET guideline = 'v9' WHERE guideline = 'v1'")
+    with guided.reading("p") as (connection, project):
+        faults = verify_seals(connection, project.id).faults
+    assert [fault.partition(":")[0] for fault in faults] == ["guidelines"]

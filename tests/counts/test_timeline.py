@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pandas as pd
@@ -11,9 +12,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from sqlalchemy import Connection, event
 
-from tests.helpers import count_rows, count_statements
 from tests.imports.test_against_a_plain_ledger import Files, Labels, PlainLedger, take
-from tests.profiles import examples
+from tests.profiles import both, examples
+from tests.storage.as_of.plain import BOTH_KINDS
 from tracker.agreement.query import Query
 from tracker.agreement.run import assess
 from tracker.core import clock
@@ -125,10 +126,7 @@ def at(day: int) -> int:
 
 
 Z, SKIPPED = frozenset("z"), frozenset[str]()
-SAID_AGAIN: Script = [
-    [{(("i", who, 1), at(0)): Z for who in "ABC"}],
-    [{(("i", "C", 1), at(1)): Z}],
-]
+SAID_AGAIN: Script = [[{(("i", who, 1), at(0)): Z for who in "ABC"}], [{(("i", "C", 1), at(1)): Z}]]
 """On the second day there is one z more for a moment than there are annotators."""
 EVERYTHING_AT_ONCE: Script = [
     [{((item, who, 1), at(n)): Z for item in "ij" for n, who in enumerate("ABC")}],
@@ -215,36 +213,22 @@ def same_figures(connection: Connection, question: QuestionInfo, curve: Curve, p
     assert point.assessment.patterns == then.patterns
 
 
-BOTH_KINDS = pytest.mark.parametrize("kind", ["one", "several"])
-
-
+@both
 @BOTH_KINDS
-def test_on_sqlite(sqlite_ledger: Ledger, monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
-    @examples(6)
-    @example((SAID_AGAIN, 3, 1, 1))
-    @example((EVERYTHING_AT_ONCE, 3, 2, 7))
-    @given(cases(kind))
-    def check(case: Case) -> None:
-        follow(sqlite_ledger, monkeypatch, kind, case)
-
-    check()
-
-
-@BOTH_KINDS
-def test_on_postgres(
-    emptied_postgres_ledger: Ledger, monkeypatch: pytest.MonkeyPatch, kind: str
+def test_every_day_of_drawn_scripts(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:
-    @examples(1)
+    @examples(6 if ledger.database.file else 1)
     @example((SAID_AGAIN, 3, 1, 1))
     @example((EVERYTHING_AT_ONCE, 3, 2, 7))
     @given(cases(kind))
     def check(case: Case) -> None:
-        follow(emptied_postgres_ledger, monkeypatch, kind, case)
+        follow(ledger, monkeypatch, kind, case)
 
     check()
 
 
-# -- ways to a code, windows, costs --------------------------------------------------------
+# -- ways to a code, points of curves, moments ---------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -258,11 +242,7 @@ def test_on_postgres(
     ],
 )
 def test_each_way_is_taken(
-    sqlite_ledger: Ledger,
-    monkeypatch: pytest.MonkeyPatch,
-    way: str,
-    keys: int,
-    code: object,
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch, way: str, keys: int, code: object
 ) -> None:
     """Three annotators need three bits: of one answer there may be six in the course of a day.
 
@@ -271,8 +251,8 @@ def test_each_way_is_taken(
     for name, value in WAYS[way].items():
         monkeypatch.setattr(f"tracker.counts.{name}", value)
     sent: list[str] = []
-    engine = sqlite_ledger.database.engine
-    with sqlite_ledger.database.write(keep=False) as connection:
+    engine = ledger.database.engine
+    with ledger.database.write(keep=False) as connection:
         project, _ = play(connection, "one", EVERYTHING_AT_ONCE)
         selection = select_answers(connection, project)
         event.listen(engine, "before_cursor_execute", lambda *args: sent.append(args[2]))
@@ -284,46 +264,45 @@ def test_each_way_is_taken(
     assert found.codes[FIRST][code] == 2
 
 
-def dated(copies: int, *, contested: bool = False) -> pd.DataFrame:
-    """Eight items, so many times, each with an answer a day; some are given again."""
+def test_every_point_is_what_agreement_says_as_of_then(ledger: Ledger) -> None:
+    """Eight items, each with an answer a day; some are given again."""
     rows = [
-        (f"i{copy} {item}", who, "xyz"[item * place % 3], at(item % 4 + 2 * place), 1)
-        for copy in range(copies)
+        (f"i{item}", who, "xyz"[item * place % 3], at(item % 4 + 2 * place), 1)
         for item in range(8)
         for place, who in enumerate("ABCD")
     ]
-    if contested:
-        rows += [(item, "A", "z", moment + 3 * SECONDS, 1) for item, *_, moment, _ in rows[::12]]
-        rows += [(item, "B", "y", moment + SECONDS, 2) for item, *_, moment, _ in rows[::16]]
-    return pd.DataFrame(rows, columns=["item", "annotator", "category", "labeled_at", "pass"])
-
-
-def test_every_point_is_what_agreement_says_as_of_then(ledger: Ledger) -> None:
-    ledger.import_frame(dated(1, contested=True), "p")
-    for window, days in (("all", None), ("4 days", 4)):
+    rows += [(item, "A", "z", moment + 3 * SECONDS, 1) for item, *_, moment, _ in rows[::12]]
+    rows += [(item, "B", "y", moment + SECONDS, 2) for item, *_, moment, _ in rows[::16]]
+    columns = ["item", "annotator", "category", "labeled_at", "pass"]
+    ledger.import_frame(pd.DataFrame(rows, columns=columns), "p")
+    for window, days, first in (("all", None, 0), ("4 days", 4, 2)):
         curve = ledger.history("p", "day", window=window)
         assert len(curve.points) == 10
-        for point in curve.points[::2]:
+        for point in curve.points[first::4]:
             names = [one.measure for one in point.assessment.measures]
-            at, since = clock.iso(point.moment), None
-            if days is not None:
-                since = clock.iso(point.moment + 1 - days * DAY)
-            then = ledger.agreement("p", measures=names, as_of=at, since=since)
+            since = None if days is None else clock.iso(point.moment + 1 - days * DAY)
+            as_of = clock.iso(point.moment)
+            then = ledger.agreement("p", measures=names, as_of=as_of, since=since)
             assert point.assessment.figures() == then.figures()
 
 
-def test_what_a_curve_costs(ledger: Ledger) -> None:
-    engine = ledger.database.engine
-    names = ("1", "20")
-    for name in names:
-        ledger.import_frame(dated(int(name), contested=True), name)
-    for window in ("all", "3d", "last-5-items"):
-        sent, seen = [], []
-        for name, every in ((names[0], "day"), (names[1], "day"), (names[1], "month")):
-            with count_statements(engine) as statements, count_rows(engine) as rows:
-                assert len(ledger.history(name, every, window=window).points) > 0
-            sent.append(statements.number)
-            seen.append(rows.number)
-        assert len(set(sent)) == 1
-        assert 0 < sent[0] < 25
-        assert 0 < max(seen) < 300 < 20 * 32, (window, seen)
+def test_few_moments_stand_for_all(ledger: Ledger) -> None:
+    first = datetime(2025, 3, 1, 10, 30, tzinfo=UTC)
+    for name, step in (("minutes", timedelta(minutes=20)), ("days", timedelta(days=2))):
+        rows = [("i", "a", f"x{n}", (first + n * step).isoformat()) for n in range(9)]
+        columns = ["item", "annotator", "category", "labeled_at"]
+        ledger.import_frame(pd.DataFrame(rows, columns=columns), name)
+    ledger.projects.create("none")
+    for project, most, number in (
+        ("days", 200, 9), ("days", 9, 9), ("days", 5, 5), ("minutes", 200, 9), ("minutes", 5, 5),
+        ("none", 200, 0),
+    ):  # fmt: skip
+        moments = ledger.moments(project, most)
+        assert len(moments) == number, (project, most)
+        assert moments == sorted({*moments})
+        if project == "days" and most == 200:
+            assert (moments[0], moments[-1]) == ("2025-03-01", "2025-03-17")
+        for place, moment in enumerate(moments if most == 200 else ()):
+            # An answer that was revised counts at its time, too.
+            (label,) = ledger.items.show(project, "i", as_of=moment).labels[place:]
+            assert (label.category, label.state) == (f"x{place}", "stands")

@@ -9,6 +9,7 @@ import pytest
 from fastapi.testclient import TestClient
 from sqlalchemy import select
 
+from tests.filled import FillOnce
 from tests.profiles import both
 from tests.web.reading import read
 from tests.work.test_assignments import import_items
@@ -16,13 +17,9 @@ from tracker.core.errors import InvalidOption
 from tracker.counts.choosing import ACTS
 from tracker.counts.trail import _ABOUT, _SENTENCES, change_sentence
 from tracker.ledger import Ledger
+from tracker.simulate.crowds import Group, simulate_crowd
 from tracker.storage.schema import Change
 from tracker.web.app import create_app
-
-
-def start_round(ledger: Ledger) -> None:
-    import_items(ledger, ["new 1", "new 2"])
-    ledger.rounds.start("p", to=["first", "second"])
 
 
 def do_everything(ledger: Ledger) -> None:
@@ -62,7 +59,8 @@ def do_everything(ledger: Ledger) -> None:
     ledger.items.unalias("p", "one")
     ledger.assignments.assign("p", to=["b", "new"], answers=9)
     ledger.assignments.withdraw("p")
-    start_round(ledger)
+    import_items(ledger, ["new 1", "new 2"])
+    ledger.rounds.start("p", to=["first", "second"])
     ledger.adjudication.decide("p", "i0", ["no"], reason="ambiguous")
     ledger.notes.add("p", "what")
     ledger.notes.remove("p", 1)
@@ -78,8 +76,10 @@ def do_everything(ledger: Ledger) -> None:
     ledger.projects.rename("p", "q")
 
 
-def test_every_act_is_told_once_in_words_and_a_part_at_a_time(ledger: Ledger) -> None:
-    do_everything(ledger)
+def test_every_act_is_listed_once_in_words_and_a_part_at_a_time(
+    ledger: Ledger, fill_once: FillOnce
+) -> None:
+    fill_once(ledger, do_everything)
     trail = ledger.projects.changes("q")
     with ledger.database.read() as connection:
         kinds = list(connection.scalars(select(Change.kind).order_by(Change.id.desc())))
@@ -119,8 +119,8 @@ def test_every_act_is_told_once_in_words_and_a_part_at_a_time(ledger: Ledger) ->
 
 
 @both
-def test_acts_are_chosen_by_who_and_by_what_they_are_about(ledger: Ledger) -> None:
-    do_everything(ledger)
+def test_acts_are_chosen_by_person_and_by_subject(ledger: Ledger, fill_once: FillOnce) -> None:
+    fill_once(ledger, do_everything)
     ledger.acting_for('bo "by": "ada"').projects.set("q", timezone="UTC")
     whole = ledger.projects.changes("q").acts
     parts = [ledger.projects.changes("q", about=about).acts for about in ACTS]
@@ -157,3 +157,45 @@ def test_the_page_keeps_what_is_chosen_in_its_links(ledger: Ledger) -> None:
         rows = client.get(f"/api/v1/projects/q/changes?{chosen}&limit=100").json()["changes"]
         assert len(rows) == 61
         assert client.get("/api/v1/projects/q/changes?about=x").status_code == 422
+
+
+# -- What was recorded last: of all answers, of what is not archived, undone or closed -------
+
+
+def record(ledger: Ledger) -> None:
+    ledger.import_rows(simulate_crowd(120, 7, [Group("honest", 6), Group("constant", 2)]), "p")
+    ledger.import_rows(simulate_crowd(20, 7, [Group("honest", 3)]), "q")
+    ledger.audit("p", record=True)
+    for name in ("p", "q"):
+        ledger.snapshot(name)
+
+
+def test_the_last_snapshot_of_all_answers_counts(ledger: Ledger) -> None:
+    record(ledger)
+    ledger.snapshot("p", annotators=["constant 1"])
+    figures = ledger.recorded_figures()
+    listed = [(one.project, one.question) for one in figures.snapshots]
+    assert listed == [("p", "label"), ("q", "label")]
+    first, recorded = figures.snapshots[0], ledger.history("p").to_dict()["snapshots"][0]
+    alpha = next(m for m in recorded["measures"] if m["measure"] == "krippendorff_alpha")
+    interval = alpha["value"], alpha["ci_low"], alpha["ci_high"]
+    assert (first.value, first.ci_low, first.ci_high) == interval
+    assert (first.items, first.answers) == (120, recorded["counts"]["answers"])
+    imported = ledger.import_rows(simulate_crowd(10, 8, [Group("honest", 3)]), "q")
+    after = ledger.recorded_figures()
+    assert after.snapshots == figures.snapshots  # nothing is computed
+    assert [one.recorded_at for one in after.imports] != [
+        one.recorded_at for one in figures.imports
+    ]
+    assert imported.id is not None
+    ledger.imports.undo(imported.id)
+    assert ledger.recorded_figures().imports == figures.imports, "an undone import is not the last"
+    listed = ledger.flags.list("p").flags
+    numbers = [one.flag for one in listed]
+    assert sum(one.number for one in figures.findings) == len(listed) > 1
+    ledger.flags.acknowledge("p", numbers[:1], by="ada")
+    assert sum(one.number for one in ledger.recorded_figures().findings) == len(listed)
+    ledger.flags.dismiss("p", numbers, by="ada")
+    assert ledger.recorded_figures().findings == []
+    ledger.projects.archive("p")
+    assert {one.project for rows in ledger.recorded_figures() for one in rows} == {"q"}

@@ -19,7 +19,7 @@ _numbers = count(1)
 PEOPLE = ("ann", "bob", "cat")
 
 
-def told(
+def biases(
     ledger: Ledger,
     answer: Any,
     *,
@@ -56,62 +56,49 @@ def told(
     return [*judge.biases]
 
 
+MODELS = {"model": ("gpt-4", "claude-3", "llama-3")}
+
+
 @both
-def test_of_a_judge_like_people_nothing_is_told(ledger: Ledger) -> None:
-    assert told(ledger, lambda draw, own, item: own) == []
-
-
-def test_a_category_that_is_given_too_often_is_told(ledger: Ledger) -> None:
-    biases = told(ledger, lambda draw, own, item: "x" if draw.random() < 0.3 else own)
-    first = biases[0]
+def test_a_category_and_a_slice_that_are_judged_otherwise_are_reported(ledger: Ledger) -> None:
+    """Of a judge that answers like people nothing is."""
+    assert biases(ledger, lambda draw, own, item: own) == []
+    first, *_ = biases(ledger, lambda draw, own, item: "x" if draw.random() < 0.3 else own)
     assert (first.kind, first.category, first.slice) == ("category", "x", None)
     assert first.observed > first.expected + 0.1
     assert "more often than people" in first.why
 
-
-@both
-def test_a_slice_on_which_it_errs_is_told(ledger: Ledger) -> None:
     def answer(draw: np.random.Generator, own: str, item: dict[str, str]) -> str:
         wrong = item["source"] == "mail" and draw.random() < 0.5
         return str(draw.choice(["x", "y", "z"])) if wrong else own
 
-    (bias,) = told(ledger, answer, items=600)
+    (bias,) = biases(ledger, answer, items=600)
     assert (bias.kind, bias.slice) == ("slice", "source=mail")
     assert bias.observed < bias.expected - 0.1
 
 
-def test_a_preference_for_its_own_outputs_is_told_as_such(ledger: Ledger) -> None:
+def test_a_preference_for_its_own_outputs_is_reported_as_such(ledger: Ledger) -> None:
     def answer(draw: np.random.Generator, own: str, item: dict[str, str]) -> str:
         return "good" if item["model"] == "gpt-4" and draw.random() < 0.5 else own
 
-    biases = told(
-        ledger, answer, categories=("bad", "good"),
-        attributes={"model": ("gpt-4", "claude-3", "llama-3")}, items=600,
-    )  # fmt: skip
-    own = next(bias for bias in biases if bias.kind == "self_preference")
+    every = biases(ledger, answer, categories=("bad", "good"), attributes=MODELS, items=600)
+    own = next(bias for bias in every if bias.kind == "self_preference")
     assert (own.category, own.slice) == ("good", "model=gpt-4")
     assert "its own outputs" in own.why
-    assert not [bias for bias in biases if bias.slice in {"model=claude-3", "model=llama-3"}]
+    assert not [bias for bias in every if bias.slice in {"model=claude-3", "model=llama-3"}]
 
 
-def test_on_numbers_it_is_how_much_higher_it_scores(ledger: Ledger) -> None:
+def test_on_numbers_a_bias_is_how_much_higher_it_scores(ledger: Ledger) -> None:
     def answer(_: np.random.Generator, own: str, item: dict[str, str]) -> str:
         return str(int(own) + 1 if item["model"] == "gpt-4" else int(own))
 
-    biases = told(
-        ledger, answer, categories=("1", "2", "3", "4"), scale="interval",
-        attributes={"model": ("gpt-4", "claude-3", "llama-3")},
-    )  # fmt: skip
-    kinds = {bias.kind: bias for bias in biases}
+    numbers = ("1", "2", "3", "4")
+    every = biases(ledger, answer, categories=numbers, scale="interval", attributes=MODELS)
+    kinds = {bias.kind: bias for bias in every}
     assert kinds["self_preference"].observed == pytest.approx(1, abs=0.2)
     assert kinds["severity"].observed == pytest.approx(1 / 3, abs=0.15)
 
 
-@pytest.mark.parametrize(
-    ("name", "family"),
-    [("gpt-4o-mini", "gpt"), ("GPT4", "gpt"), ("claude-3.5", "claude"), ("7b", "7b")],
-)
-def test_the_family_of_a_model_is_the_word_that_its_name_begins_with(
-    name: str, family: str
-) -> None:
-    assert family_of(name) == family
+def test_the_family_of_a_model_is_the_word_that_its_name_begins_with() -> None:
+    names = {"gpt-4o-mini": "gpt", "GPT4": "gpt", "claude-3.5": "claude", "7b": "7b"}
+    assert {name: family_of(name) for name in names} == names

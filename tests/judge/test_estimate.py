@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
+import math
+from collections import Counter, defaultdict
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -12,16 +13,18 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import stats
 
 from tests.helpers import SEVERAL, count_statements, question_of, write_file
 from tests.profiles import both, examples
 from tracker.core.errors import InvalidOption, NoBasis, NotFound
-from tracker.core.tallies import Answer, make_pattern
+from tracker.core.tallies import Answer, Pattern, make_pattern
 from tracker.counts.filter import select_answers
 from tracker.judge.cells import Cell, people_gave
 from tracker.judge.panel_sql import count_panel
+from tracker.judge.soft_labels import Sides, count_sides, sides_with, soft_label_distances
 from tracker.ledger import Ledger
-from tracker.projects.annotators import find_annotator
+from tracker.projects.annotators import annotators_by_name
 from tracker.projects.categories import category_names
 
 _NUMBERS = count()
@@ -48,56 +51,77 @@ def label_drawn(ledger: Ledger, truth: str, who: str) -> list[int]:
     return items
 
 
+ITEMS = st.integers(0, 6)
+PEOPLE, MODELS = ["ann", "bob", "cat", "dot"], ["m1", "m2"]
+GROUPS = {"one": ["ann", "bob"], "two": ["cat"]}
+
+
+def answers_with(texts: list[str]) -> st.SearchStrategy[dict[tuple[int, str], str]]:
+    """Some answers, and two that differ by a model and a person."""
+    who = st.sampled_from([*PEOPLE, *MODELS])
+    drawn = st.dictionaries(st.tuples(ITEMS, who), st.sampled_from(texts), max_size=30)
+    return drawn.map(lambda answers: answers | {(0, "m1"): "x", (9, "m2"): "y", (0, "ann"): "y"})
+
+
+def sides_of(answers: dict[tuple[int, str], str], model: str) -> dict[str, dict[Sides, int]]:
+    """How often a model says what a group says, and what the others say."""
+    sides: dict[str, Counter[Sides]] = {name: Counter() for name in GROUPS}
+    for n in {n for n, who in answers if who == model}:
+        texts = {who: answers[n, who] for who in PEOPLE if (n, who) in answers}
+        for name, members in GROUPS.items():
+            own = [text for who, text in texts.items() if who in members]
+            rest = [text for who, text in texts.items() if who not in members]
+            if own:
+                said = answers[n, model]
+                sides[name][Sides(len(own), own.count(said), len(rest), rest.count(said))] += 1
+    return {name: dict(counts) for name, counts in sides.items()}
+
+
 @both
-@given(data=st.data())
-@examples(25)
-def test_cells_are_what_a_plain_count_of_the_labels_finds(
-    ledger: Ledger, data: st.DataObject
+@given(
+    answers=answers_with(["x", "y", "z"]) | answers_with(["x", "y", "z", "x|y", "y|z"]),
+    decided=st.dictionaries(ITEMS, st.sampled_from("xyz"), max_size=3),
+)
+@examples(20)
+def test_cells_and_sides_are_those_of_a_plain_count(
+    ledger: Ledger, answers: dict[tuple[int, str], str], decided: dict[int, str]
 ) -> None:
-    project = f"p{next(_NUMBERS)}"
-    several = data.draw(st.booleans())
-    texts = st.sampled_from(["x", "y", "z", "x|y", "y|z"] if several else ["x", "y", "z"])
-    answers = data.draw(
-        st.dictionaries(
-            st.tuples(st.integers(0, 6), st.sampled_from(["ann", "bob", "cat", "m1", "m2"])),
-            texts, min_size=1, max_size=30,
-        )
-    )  # fmt: skip
-    decided = data.draw(st.dictionaries(st.integers(0, 6), st.sampled_from("xyz"), max_size=3))
-    models = ["m1", "m2"]
+    project, several = f"p{next(_NUMBERS)}", any("|" in text for text in answers.values())
     rows = [(f"i{n}", who, text) for (n, who), text in answers.items()]
-    if not {"m1", "m2"} <= {who for _, who in answers}:
-        rows += [("i9", "m1", "x"), ("i9", "m2", "y")]
     give(ledger, rows, project, options=SEVERAL if several else None)
-    for model in models:
+    for model in MODELS:
         ledger.annotators.kind(project, model, "model")
-    known = {name for *_, text in rows for name in text.split("|")}
-    seen = {n for n, _ in answers}
+    known = {name for text in answers.values() for name in text.split("|")}
+    decided = {n: c for n, c in decided.items() if c in known and n in {n for n, _ in answers}}
     for n, category in decided.items():
-        if n in seen and category in known:
-            ledger.adjudication.decide(project, f"i{n}", [category], reason="ambiguous")
+        ledger.adjudication.decide(project, f"i{n}", [category], reason="ambiguous")
     with ledger.database.read() as connection:
         question = question_of(connection, project)
-        ids = [find_annotator(connection, question.project, model).id for model in models]
-        cells = count_panel(connection, select_answers(connection, question), ids)
+        selection = select_answers(connection, question)
+        people = annotators_by_name(connection, question.project)
+        ids = {name: people[name].id for name in people}
+        cells = count_panel(connection, selection, [ids[model] for model in MODELS])
         numbers = {name: n for n, name in category_names(connection, question).items()}
-    by_item: dict[str, dict[str, list[int]]] = {}
-    with ledger.labels(project) as (columns, labels):
-        for row in labels:
-            told = dict(zip(columns, row, strict=True))
-            of_item = by_item.setdefault(told["item"], {})
-            of_item.setdefault(told["annotator"], []).append(numbers[told["category"]])
+        groups = {name: [ids[who] for who in of if who in ids] for name, of in GROUPS.items()}
+        if several:
+            with pytest.raises(InvalidOption, match="no sides to take"):
+                count_sides(connection, selection, frozenset(), groups)
+        else:
+            sides = count_sides(connection, selection, frozenset([ids["m1"]]), groups)
+            expected = sides_of(answers, "m1")
+            assert sides.get(ids["m1"], {name: {} for name in GROUPS}) == expected
 
-    def answer(given_: list[int] | None) -> Answer | None:
-        return None if given_ is None else tuple(sorted(given_))
+    def answer(n: int, who: str) -> Answer | None:
+        text = answers.get((n, who))
+        return None if text is None else tuple(sorted(numbers[one] for one in text.split("|")))
 
-    expected = Counter[Cell]()
-    for of_item in by_item.values():
-        people = [tuple(sorted(given_)) for who, given_ in of_item.items()
-                  if who not in {*models, "decision"}]  # fmt: skip
-        said = tuple(answer(of_item.get(model)) for model in models)
-        expected[Cell(said, answer(of_item.get("decision")), make_pattern(people))] += 1
-    assert cells == dict(expected)
+    counts = Counter[Cell]()
+    for n in {n for n, _ in answers}:
+        given_ = [own for who in PEOPLE if (own := answer(n, who)) is not None]
+        truth = (numbers[decided[n]],) if n in decided else None
+        models = tuple(answer(n, model) for model in MODELS)
+        counts[Cell(models, truth, make_pattern(given_))] += 1
+    assert cells == dict(counts)
 
 
 @both
@@ -127,7 +151,6 @@ def test_an_estimate_counts_majorities_and_decisions_and_says_what_it_left_out(
     assert sum(row.next or 0 for row in of.strata) == 3  # no more items are left
 
 
-@both
 def test_a_mean_is_that_of_the_numbers_people_gave(ledger: Ledger) -> None:
     with_model(ledger, "12345123451234512345")
     give(ledger, [(f"i{n}", "ann", str(1 + n % 5)) for n in range(10)])
@@ -141,7 +164,6 @@ def test_a_mean_is_that_of_the_numbers_people_gave(ledger: Ledger) -> None:
     assert of.stratified.value == pytest.approx(3)
 
 
-@both
 def test_an_agreement_is_of_the_items_that_two_people_answered(ledger: Ledger) -> None:
     """Where the model says y two people seldom agree; there are more such items without people."""
     with_model(ledger, "xxxxyyyyxyyyyyyy")
@@ -187,6 +209,13 @@ def test_an_estimate_says_what_does_not_fit(ledger: Ledger) -> None:
     with pytest.raises(NoBasis, match="not known that the items") as refused:
         asked("p", model="gpt", category="x")
     assert refused.value.exit_code == 6
+    assign = ledger.assignments.assign
+    with pytest.raises(InvalidOption, match="one question, category and model"):
+        assign("p", to=["ann"], prefer="estimate", category="x")
+    with pytest.raises(InvalidOption, match="are those of an estimate"):
+        assign("p", to=["ann"], model="gpt")
+    with pytest.raises(NotFound, match="no annotator 'gpt5'"):
+        assign("p", to=["ann"], prefer="estimate", category="x", model="gpt5")
     few = asked("p", model="gpt", category="x", random=True)
     assert few.human_only.undefined == few.prediction_powered.undefined == "too_few_items"
 
@@ -211,8 +240,14 @@ def test_items_drawn_at_random_are_known_to_be_and_others_are_counted(ledger: Le
     assert ledger.estimates.estimate("p", model="gpt", category="x", random=True).labeled == 41
 
 
-@both
-def test_what_was_answered_before_a_draw_is_not_drawn_by_it(ledger: Ledger) -> None:
+def test_answers_before_a_draw_and_items_after_it_are_not_drawn_by_it(ledger: Ledger) -> None:
+    with_model(ledger, "xxxyyy")
+    ledger.assignments.assign("p", to=["bob"], answers=1, per_annotator=3, prefer="random")
+    label_drawn(ledger, "xxxyyy", "bob")
+    give(ledger, [("late", "gpt", "x"), ("later", "gpt", "x"), ("later", "ann", "x")])
+    of = ledger.estimates.estimate("p", model="gpt", category="x")
+    assert (of.items, of.labeled, of.left_out.later) == (6, 3, 2)
+    ledger.projects.rename("p", "q")
     with_model(ledger, "xxxyyy")
     give(ledger, [("i0", "ann", "x"), ("i1", "ann", "x")])
     ledger.assignments.assign("p", to=["bob"], answers=2, prefer="random")
@@ -221,17 +256,6 @@ def test_what_was_answered_before_a_draw_is_not_drawn_by_it(ledger: Ledger) -> N
         ledger.estimates.estimate("p", model="gpt", category="x")
 
 
-@both
-def test_items_that_came_after_the_draw_are_left_out(ledger: Ledger) -> None:
-    with_model(ledger, "xxxyyy")
-    ledger.assignments.assign("p", to=["bob"], answers=1, per_annotator=3, prefer="random")
-    label_drawn(ledger, "xxxyyy", "bob")
-    give(ledger, [("late", "gpt", "x"), ("later", "gpt", "x"), ("later", "ann", "x")])
-    of = ledger.estimates.estimate("p", model="gpt", category="x")
-    assert (of.items, of.labeled, of.left_out.later) == (6, 3, 2)
-
-
-@both
 def test_a_draw_for_an_estimate_is_shared_out_by_the_models_answers(ledger: Ledger) -> None:
     answers = "x" * 40 + "y" * 160
     with_model(ledger, answers)
@@ -260,18 +284,6 @@ def test_a_draw_for_an_estimate_is_shared_out_by_the_models_answers(ledger: Ledg
         ledger.estimates.estimate("p", model="other", category="x")
 
 
-def test_a_draw_for_an_estimate_needs_a_model_and_a_category(ledger: Ledger) -> None:
-    with_model(ledger, "xy")
-    assign = ledger.assignments.assign
-    with pytest.raises(InvalidOption, match="one question, category and model"):
-        assign("p", to=["ann"], prefer="estimate", category="x")
-    with pytest.raises(InvalidOption, match="are those of an estimate"):
-        assign("p", to=["ann"], model="gpt")
-    with pytest.raises(NotFound, match="no annotator 'gpt5'"):
-        assign("p", to=["ann"], prefer="estimate", category="x", model="gpt5")
-
-
-@both
 def test_an_estimate_takes_as_many_statements_whatever_there_is(ledger: Ledger) -> None:
     numbers = []
     for project, items in (("p", 20), ("q", 200)):
@@ -281,3 +293,92 @@ def test_an_estimate_takes_as_many_statements_whatever_there_is(ledger: Ledger) 
             ledger.estimates.estimate(project, model="gpt", category="x", random=True)
         numbers.append(counted.number)
     assert numbers[0] == numbers[1]
+
+
+# -- Distances to the shares of people, and with whom a model sides ----------------------
+
+CATEGORY = st.integers(1, 4)
+ITEM = st.tuples(CATEGORY, st.lists(CATEGORY, max_size=5), st.floats(0.01, 0.99))
+
+
+def tallied(items: list[tuple[int, list[int], float]]) -> Counter[tuple[Answer, Pattern]]:
+    return Counter(((own,), make_pattern((a,) for a in people)) for own, people, _ in items)
+
+
+@given(items=st.lists(ITEM, max_size=12))
+def test_distances_are_those_of_each_item_and_its_people(
+    items: list[tuple[int, list[int], float]],
+) -> None:
+    sure = Counter(
+        ((own,), make_pattern((a,) for a in people), certain) for own, people, certain in items
+    )
+    of = soft_label_distances(
+        tallied(items), places={n: float(n) for n in range(1, 5)}, sure=sure, categories=4
+    )
+    values = defaultdict(list)
+    for own, people, certain in items:
+        if not people:
+            continue
+        shares = np.bincount(people, minlength=5)[1:] / len(people)
+        point = np.eye(4)[own - 1]
+        soft = np.where(point == 1, certain, (1 - certain) / 3)
+        values["manhattan"].append(np.abs(shares - point).sum())
+        values["wasserstein"].append(stats.wasserstein_distance([own], people))
+        values["cross_entropy"].append(-(shares * np.log2(soft)).sum())
+        values["person_error"].append(np.mean([a != own for a in people]))
+    for name in ("manhattan", "wasserstein", "cross_entropy", "person_error"):
+        distance, expected = getattr(of, name), values[name]
+        assert distance.items == len(expected)
+        if not expected:
+            assert distance.value is None
+            continue
+        assert distance.value == pytest.approx(np.mean(expected))
+        if len(expected) > 1:
+            error = np.std(expected, ddof=1) / math.sqrt(len(expected))
+            reach = stats.t.ppf(0.975, len(expected) - 1) * error
+            assert distance.ci_high == pytest.approx(np.mean(expected) + reach)
+
+
+def test_distances_by_hand() -> None:
+    of = soft_label_distances({((1,), (((2,), 3),)): 4})  # a hard answer that no person gave
+    assert (of.cross_entropy.value, of.cross_entropy.undefined) == (None, "hard_answer")
+    assert of.wasserstein.undefined == "no_order"
+    assert soft_label_distances({((1,), (((1,), 3),)): 4}).cross_entropy.value == 0
+    of = soft_label_distances({((1, 2), (((1,), 1), ((1, 3), 1))): 1})  # categories one by one
+    assert of.manhattan.value == 0 + 1 + 0.5
+    # Each person among the others: two of three say x, and are half wrong, the third always.
+    of = soft_label_distances({((3,), (((1,), 2), ((2,), 1))): 10}, among=True)
+    assert of.person_error.value == pytest.approx((0.5 + 0.5 + 1.0) / 3)
+    assert of.manhattan.value == pytest.approx((1 + 1 + 2) / 3)
+    assert of.person_error.items == 10
+    assert soft_label_distances({((1,), (((1,), 1),)): 5}, among=True).person_error.value is None
+
+
+def test_a_model_that_sides_with_a_group_is_told_and_others_are_not() -> None:
+    groups = {
+        "old": {Sides(2, 2, 2, 1): 60, Sides(2, 1, 2, 1): 40},
+        "young": {Sides(1, 1, 3, 2): 30, Sides(1, 0, 3, 2): 12},
+        "alone": {Sides(1, 1, 0, 0): 9},
+    }
+    old, young, alone = sides_with(groups)
+    values = [0.5] * 60 + [0.0] * 40
+    assert old.difference == pytest.approx(0.3)
+    p = stats.ttest_1samp(values, 0).pvalue
+    other = stats.ttest_1samp([1 / 3] * 30 + [-2 / 3] * 12, 0).pvalue
+    assert old.p == pytest.approx(2 * p)
+    assert young.p == pytest.approx(max(other, 2 * p))
+    assert (old.sides, young.sides, alone.sides) == (True, False, False)
+    assert (alone.agreement, alone.difference, alone.p) == (1.0, None, None)
+
+
+def test_two_equal_groups_are_seldom_told_apart() -> None:
+    random, told, draws = np.random.default_rng(2), 0, 400
+    for _ in range(draws):
+        alike = random.random((60, 4)) < 0.7
+        counts = [Counter[Sides](), Counter[Sides]()]
+        for row in alike.tolist():
+            first, second = sum(row[:2]), sum(row[2:])
+            counts[0][Sides(2, first, 2, second)] += 1
+            counts[1][Sides(2, second, 2, first)] += 1
+        told += any(side.sides for side in sides_with({"a": counts[0], "b": counts[1]}))
+    assert told / draws < 0.08

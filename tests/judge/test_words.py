@@ -1,8 +1,6 @@
-"""A judge in words, and judges in their order."""
+"""A judge in words and in a chart, and judges in their order."""
 
 from __future__ import annotations
-
-from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -21,15 +19,10 @@ from tracker.judge.words import (
 from tracker.ledger import Ledger
 
 
-def judges(ledger: Ledger, fill_once: FillOnce) -> dict[str, dict[str, Any]]:
-    found = fill_once(ledger, fill_judges).judges.judge("judged").judges
-    return {judge.model: judge.to_dict() for judge in found}
-
-
-def test_each_verdict_says_what_it_is_and_what_to_do(
-    sqlite_ledger: Ledger, fill_once: FillOnce
-) -> None:
-    by_name = judges(sqlite_ledger, fill_once)
+def test_verdicts_in_words_and_in_a_chart(sqlite_ledger: Ledger, fill_once: FillOnce) -> None:
+    ledger = fill_once(sqlite_ledger, fill_judges)
+    result = ledger.judges.judge("judged")
+    by_name = {judge.model: judge.to_dict() for judge in result.judges}
     assert {name: verdict_title(judge) for name, judge in by_name.items()} == VERDICTS
     good, poor, few = by_name["good"], by_name["poor"], by_name["few"]
     assert "surely no more than 0.05 below" in verdict_sentence(good)
@@ -44,10 +37,18 @@ def test_each_verdict_says_what_it_is_and_what_to_do(
     assert next_step(few) == f"Have two people or more answer about {few['more']:,} more items."
     assert "ann, bob and cat (3 of 3 people tested)" in stand_in_sentence(good)
     assert "does not pass" in stand_in_sentence(poor)
-
-
-def test_what_is_undefined_says_what_is_missing(sqlite_ledger: Ledger, fill_once: FillOnce) -> None:
-    ledger = fill_once(sqlite_ledger, fill_judges)
+    (better,) = better_sentences([row.to_dict() for row in result.compared])
+    assert better.startswith("good is surely better than ")
+    assert "poor" in better
+    assert [*better_sentences([])] == []
+    rows = {row["model"]: row for row in judge_rows(by_name.values())}
+    assert [*rows] == ["few", "good", "poor"]
+    for name, row in rows.items():
+        main = next(one for one in by_name[name]["measures"] if one["measure"] == row["measure"])
+        assert row["value"] == main["model_with_humans"]["value"]
+        assert row["people"] == main["humans_with_humans"]["value"]
+        assert row["bar"] == by_name[name]["bar"]
+        assert row["verdict"] == VERDICTS[name]
     (judge,) = ledger.judges.judge("judged", models=["good"], annotators=["ann"]).judges
     alone = judge.to_dict()
     assert "Nothing can be said of good yet" in verdict_sentence(alone)
@@ -66,15 +67,6 @@ def test_a_confidence_is_wrong_only_if_that_is_sure() -> None:
     assert "90% sure on average" in said(0.9, 0.7, 400)
 
 
-def test_the_better_model_is_told_once(sqlite_ledger: Ledger, fill_once: FillOnce) -> None:
-    compared = fill_once(sqlite_ledger, fill_judges).judges.judge("judged").compared
-    sentences = [*better_sentences([row.to_dict() for row in compared])]
-    assert len(sentences) == 1
-    assert sentences[0].startswith("good is surely better than ")
-    assert "poor" in sentences[0]
-    assert [*better_sentences([])] == []
-
-
 @given(st.permutations([*range(1, 15)]))
 def test_versions_are_in_the_order_of_their_numbers(numbers: list[int]) -> None:
     listed = [
@@ -83,17 +75,3 @@ def test_versions_are_in_the_order_of_their_numbers(numbers: list[int]) -> None:
     ]
     ordered = in_order([{"question": "q", "model": "a"}, *listed])
     assert [judge["model"] for judge in ordered] == [*(f"m{n}" for n in range(1, 15)), "a"]
-
-
-def test_a_row_of_the_chart_has_the_figures_of_the_verdict(
-    sqlite_ledger: Ledger, fill_once: FillOnce
-) -> None:
-    by_name = judges(sqlite_ledger, fill_once)
-    rows = {row["model"]: row for row in judge_rows(by_name.values())}
-    assert [*rows] == ["few", "good", "poor"]
-    for name, row in rows.items():
-        main = next(one for one in by_name[name]["measures"] if one["measure"] == row["measure"])
-        assert row["value"] == main["model_with_humans"]["value"]
-        assert row["people"] == main["humans_with_humans"]["value"]
-        assert row["bar"] == by_name[name]["bar"]
-        assert row["verdict"] == VERDICTS[name]

@@ -3,36 +3,47 @@
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from datetime import date
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 from sqlalchemy import func, select
 from typer.testing import CliRunner
 
 from tests.agreement.test_recent import year
+from tests.counts.counted import everything, part
 from tests.lake.lakes import (
     CATEGORIES,
+    DAY,
     FIRST,
     Row,
+    drawn_rows,
     make_both,
     some_rows,
     touch,
     write_csv,
     write_parquet,
 )
-from tests.profiles import both
+from tests.profiles import both, examples, exhaustive
+from tests.storage.as_of.plain import Clock
 from tracker.audit.slices_sql import count_patterns_by_slice
 from tracker.cli.app import app
 from tracker.core import clock
 from tracker.core.errors import InvalidOption, Refused, TrackerError
 from tracker.core.tallies import ItemPatterns
+from tracker.counts import import_tallies
 from tracker.counts.filter import AnswerFilter, select_answers
+from tracker.lake import connection as lake_connection
 from tracker.lake import recorded
+from tracker.lake.choose import file_engine
 from tracker.lake.connection import LakeConnection
 from tracker.lake.duckdb import DuckDBFiles
 from tracker.lake.files import Address
@@ -70,39 +81,36 @@ def agreement(ledger: Ledger, project: str, **asked: Any) -> str:
 
 
 @both
-@pytest.mark.parametrize("act", ["added", "changed", "gone"])
 def test_only_what_is_new_is_counted(
-    ledger: Ledger, lake: Path, counted_files: list[set[str]], act: str
+    ledger: Ledger, lake: Path, counted_files: list[set[str]]
 ) -> None:
     """And the figures are those of all files, counted at once. (Conger's error asks for more.)"""
 
     def figures(project: str) -> str:
         return agreement(ledger, project, measures=["fleiss_kappa", "krippendorff_alpha"])
 
-    first = figures("q")
+    before = figures("q")
     counted_files.clear()
-    assert figures("q") == first
-    asked_again = [*counted_files]
-    if act == "added":
-        write_parquet(lake / "2.parquet", some_rows(20, 60, 3))
-    elif act == "changed":
-        write_parquet(lake / "1.parquet", some_rows(20, 40, 7))
-    else:
-        (lake / "1.parquet").unlink()
-    read = ledger.projects.read_labels("q")
-    assert (read.added, read.changed, read.gone) == {
-        "added": (1, 0, 0), "changed": (0, 1, 0), "gone": (0, 0, 1)
-    }[act]  # fmt: skip
-    counted_files.clear()
-    told = figures("q")
-    again = {"added": {"2.parquet"}, "changed": {"1.parquet"}, "gone": set[str]()}[act]
-    assert set[str]().union(*counted_files) == again
-    assert asked_again == [], "what was counted is kept"
-    ledger.projects.create("r", labels_at=str(lake), categories=CATEGORIES)
-    assert figures("r") == told != first
+    assert figures("q") == before
+    assert counted_files == [], "what was counted is kept"
+    new, last = lake / "2.parquet", lake / "1.parquet"
+    acts: list[tuple[Callable[[], object], tuple[int, int, int], set[str]]] = [
+        (lambda: write_parquet(new, some_rows(20, 60, 3)), (1, 0, 0), {new.name}),
+        (lambda: write_parquet(last, some_rows(20, 40, 7)), (0, 1, 0), {last.name}),
+        (last.unlink, (0, 0, 1), set()),
+    ]
+    for number, (act, expected, names) in enumerate(acts):
+        act()
+        read = ledger.projects.read_labels("q")
+        assert (read.added, read.changed, read.gone) == expected
+        counted_files.clear()
+        after = figures("q")
+        assert set[str]().union(*counted_files) == names
+        ledger.projects.create(f"r{number}", labels_at=str(lake), categories=CATEGORIES)
+        assert figures(f"r{number}") == after != before
+        before = after
 
 
-@both
 def test_what_came_since_a_group_was_counted_is_counted_at_once(
     ledger: Ledger, tmp_path: Path, counted_files: list[set[str]]
 ) -> None:
@@ -128,34 +136,27 @@ def test_what_came_since_a_group_was_counted_is_counted_at_once(
     assert ledger.by_pair("r").pairs == by_pair.pairs
 
 
-@both
 def test_a_file_of_a_week_is_counted_alone(
-    ledger: Ledger,
-    tmp_path: Path,
-    counted_files: list[set[str]],
-    monkeypatch: pytest.MonkeyPatch,
+    ledger: Ledger, tmp_path: Path, counted_files: list[set[str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """So is whose answers changed since when: the stretches of time stay."""
     monkeypatch.setattr(recorded, "PART", 1)
-    lake = tmp_path / "lake"
-    answers = year(lambda *_: 0.9, weeks=41, items=40)
-    for week, rows in answers.groupby(answers["item"].str.split().str[0].astype(int)):
-        labels = [
-            Row(item, who, category, day=week * 7)
-            for item, who, category, _ in rows.itertuples(index=False)
-        ]
-        write_parquet(lake / f"{week:02}.parquet", labels)
-    added = (lake / "40.parquet").rename(tmp_path / "40.parquet")
+    lake, files = tmp_path / "lake", defaultdict[int, list[Row]](list)
+    for item, who, category, _ in year(lambda *_: 0.9, weeks=41, items=20).itertuples(index=False):
+        week = int(item.split()[0])
+        files[week // 10].append(Row(item, who, category, day=week * 7))
+    for number, rows in files.items():
+        write_parquet(lake / f"{number}.parquet", rows)
+    added = (lake / "4.parquet").rename(tmp_path / "4.parquet")
     ledger.projects.create("q", labels_at=str(lake), categories=CATEGORIES)
     ledger.agreement("q")
-    added.rename(lake / "40.parquet")
+    added.rename(lake / "4.parquet")
     ledger.projects.read_labels("q")
     counted_files.clear()
     ledger.agreement("q", measures=["krippendorff_alpha"])
-    assert set[str]().union(*counted_files) == {"40.parquet"}
+    assert set[str]().union(*counted_files) == {"4.parquet"}
 
 
-@both
 def test_items_in_two_files_make_one_part(ledger: Ledger, lake: Path) -> None:
     rows = [Row("item 001", "Z", "x"), Row("item 050", "Z", "y"), Row("item 099", "Z", "y")]
     write_parquet(lake / "2.parquet", rows)
@@ -166,15 +167,19 @@ def test_items_in_two_files_make_one_part(ledger: Ledger, lake: Path) -> None:
     assert ledger.projects.read_labels("q").parts == 2
 
 
-@both
-def test_files_that_nobody_read_are_not_counted(ledger: Ledger, lake: Path) -> None:
+def test_unread_files_are_not_counted(ledger: Ledger, lake: Path) -> None:
     first = agreement(ledger, "q")
-    said: list[str] = []
-    ledger.notice = said.append
+    touch(lake / "1.parquet", 5)
+    read = ledger.projects.read_labels("q")
+    assert (read.added, read.changed, read.gone) == (0, 0, 0), "another time, the same content"
+    assert agreement(ledger, "q") == first
+    assert len(ledger.projects.changes("q").acts) == 2, "nothing was recorded"
+    notices: list[str] = []
+    ledger.notice = notices.append
     write_parquet(lake / "2.parquet", some_rows(20, 60, 3))
     assert agreement(ledger, "q") == first
-    assert said == ["1 new file of labels not counted yet: tracker project read-labels q"]
-    touch(lake / "1.parquet", 5)
+    assert notices == ["1 new file of labels not counted yet: tracker project read-labels q"]
+    touch(lake / "1.parquet", 10)
     with pytest.raises(Refused, match=r"1\.parquet has changed since it was read"):
         agreement(ledger, "q")
     assert ledger.projects.read_labels("q").added == 1
@@ -183,19 +188,6 @@ def test_files_that_nobody_read_are_not_counted(ledger: Ledger, lake: Path) -> N
         agreement(ledger, "q")
 
 
-@both
-def test_a_file_with_another_time_and_the_same_content_is_as_it_was(
-    ledger: Ledger, lake: Path
-) -> None:
-    first = agreement(ledger, "q")
-    touch(lake / "1.parquet", 5)
-    read = ledger.projects.read_labels("q")
-    assert (read.added, read.changed, read.gone) == (0, 0, 0)
-    assert agreement(ledger, "q") == first
-    assert len(ledger.projects.changes("q").acts) == 2, "nothing was recorded"
-
-
-@both
 def test_figures_of_before_are_those_of_the_files_of_then(ledger: Ledger, lake: Path) -> None:
     ledger.snapshot("q", name="first")
     first = agreement(ledger, "q")
@@ -217,31 +209,31 @@ def test_figures_of_before_are_those_of_the_files_of_then(ledger: Ledger, lake: 
         agreement(ledger, "q", known_at="2020-01-01")
 
 
-def test_items_are_drawn_by_their_names(sqlite_ledger: Ledger, tmp_path: Path) -> None:
+def test_items_are_drawn_by_their_names(ledger: Ledger, tmp_path: Path) -> None:
     """Whatever file they are in, whatever number of files there is."""
-    rows = some_rows(400)
-    make_both(sqlite_ledger, tmp_path, [rows, [Row("item 999", "A", "x")]])
-    for n, part in enumerate((rows[900:], rows[:900])):
-        write_parquet(tmp_path / "other" / f"{n}.parquet", part)
-    sqlite_ledger.projects.create("r", labels_at=str(tmp_path / "other"), categories=CATEGORIES)
+    rows = some_rows(200)
+    make_both(ledger, tmp_path, [rows, [Row("item 999", "A", "x")]])
+    for n, rows_of_file in enumerate((rows[450:], rows[:450])):
+        write_parquet(tmp_path / "other" / f"{n}.parquet", rows_of_file)
+    ledger.projects.create("r", labels_at=str(tmp_path / "other"), categories=CATEGORIES)
 
     def drawn(project: str) -> ItemPatterns:
-        with sqlite_ledger.asking(project) as (connection, question):
+        with ledger.asking(project) as (connection, question):
             selection = select_answers(connection, question, AnswerFilter())
             patterns, _ = count_patterns_by_slice(connection, selection, 0.3)
             return patterns
 
     assert drawn("q") == drawn("r")
-    assert 80 < drawn("q").items_compared < 160
+    assert 40 < drawn("q").items_compared < 80
 
 
 def test_two_items_of_one_number_are_refused(
-    sqlite_ledger: Ledger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ledger: Ledger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """They would be taken for one item; so rare that the numbers are made short here."""
     monkeypatch.setattr(DuckDBFiles, "number", "CAST('0x' || SUBSTR(MD5({}), 1, 1) AS BIGINT)")
     with pytest.raises(Refused, match=r"items item \d+ and item \d+ have one number"):
-        make_both(sqlite_ledger, tmp_path, [some_rows(60)])
+        make_both(ledger, tmp_path, [some_rows(60)])
 
 
 # -- What is refused, with nothing stored ----------------------------------------------------------
@@ -260,23 +252,31 @@ BAD: list[tuple[list[Row], dict[str, Any] | None, str]] = [
 ]
 
 
-@both
-@pytest.mark.parametrize(("rows", "types", "why"), BAD, ids=[why for _, _, why in BAD])
-def test_rows_that_cannot_be_counted_are_refused(
-    ledger: Ledger, tmp_path: Path, rows: list[Row], types: dict[str, Any] | None, why: str
-) -> None:
-    write_parquet(tmp_path / "a.parquet", rows, types)
-    with pytest.raises(TrackerError, match=why):
-        ledger.projects.create("q", labels_at=str(tmp_path), categories=CATEGORIES)
+def test_rows_that_cannot_be_counted_are_refused(ledger: Ledger, tmp_path: Path) -> None:
+    for rows, types, why in BAD:
+        write_parquet(tmp_path / "a.parquet", rows, types)
+        with pytest.raises(TrackerError, match=why):
+            ledger.projects.create("q", labels_at=str(tmp_path), categories=CATEGORIES)
     with ledger.database.read() as connection:
         for table in ("projects", "lakes", "lake_files", "lake_names", "changes"):
             rows_of = select(func.count()).select_from(Base.metadata.tables[table])
             assert connection.scalar(rows_of) == 0, table
 
 
-@both
-def test_a_bad_file_leaves_what_was_read_before(ledger: Ledger, lake: Path) -> None:
+ACTS: list[Callable[[Ledger, Path], object]] = [
+    lambda ledger, lake: ledger.import_file(lake / "0.parquet", "q"),
+    lambda ledger, lake: ledger.import_items(lake / "0.parquet", "q"),
+    lambda ledger, _: ledger.imports.undo(2),
+    lambda ledger, _: ledger.categories.merge("q", "x", "y"),
+    lambda ledger, _: ledger.annotators.merge("q", "A", "C"),
+]
+
+
+def test_labels_in_files_are_only_read(ledger: Ledger, lake: Path) -> None:
     first = agreement(ledger, "q")
+    for act in ACTS:
+        with pytest.raises(Refused, match="the labels of q lie in files, which are only read"):
+            act(ledger, lake)
     write_parquet(lake / "2.parquet", [Row("i", "A", "x"), Row("i", "A", "y")])
     with pytest.raises(Refused, match="A answered item i more than once"):
         ledger.projects.read_labels("q")
@@ -285,29 +285,6 @@ def test_a_bad_file_leaves_what_was_read_before(ledger: Ledger, lake: Path) -> N
         ledger.projects.read_labels("q")
     (lake / "2.parquet").unlink()
     assert agreement(ledger, "q") == first
-
-
-ACTS: dict[str, Callable[[Ledger, Path], object]] = {
-    "import": lambda ledger, lake: ledger.import_file(lake / "0.parquet", "q"),
-    "items": lambda ledger, lake: ledger.import_items(lake / "0.parquet", "q"),
-    "undo": lambda ledger, _: ledger.imports.undo(2),
-    "merge categories": lambda ledger, _: ledger.categories.merge("q", "x", "y"),
-    "merge annotators": lambda ledger, _: ledger.annotators.merge("q", "A", "C"),
-}
-
-
-@both
-@pytest.mark.parametrize("act", ACTS)
-def test_labels_in_files_are_only_read(ledger: Ledger, lake: Path, act: str) -> None:
-    first = agreement(ledger, "q")
-    with pytest.raises(Refused, match="the labels of q lie in files, which are only read"):
-        ACTS[act](ledger, lake)
-    assert agreement(ledger, "q") == first
-
-
-@both
-def test_a_project_of_the_ledger_has_no_files_to_read(ledger: Ledger, lake: Path) -> None:
-    assert lake.exists()
     with pytest.raises(InvalidOption, match="the labels of p are in the ledger"):
         ledger.projects.read_labels("p")
     with pytest.raises(InvalidOption, match="--map and --engine are about labels in files"):
@@ -317,7 +294,6 @@ def test_a_project_of_the_ledger_has_no_files_to_read(ledger: Ledger, lake: Path
 # -- Columns and places ----------------------------------------------------------------------------
 
 
-@both
 @pytest.mark.parametrize(
     ("types", "labels"),
     [
@@ -338,18 +314,16 @@ def test_columns_of_other_types_are_read_as_an_import_reads_them(
     rows: list[Any] = [
         (n if numbered else f"i{n:02}", 7 + who if people else "ABC"[who],
          (labels or ["x", "y"])[(n * who) % 2], 1, n % 5, 2, "human")
-        for n in range(30) for who in range(3)
+        for n in range(12) for who in range(3)
     ]  # fmt: skip
     file = write_parquet(tmp_path / "a.parquet", [Row(*row) for row in rows], types)
     ledger.import_file(file, "p")
     ledger.projects.create("q", labels_at=str(file))
     assert agreement(ledger, "q") == agreement(ledger, "p")
-    assert str(ledger.audit("q").to_dict()).replace("'q'", "'p'") == str(
-        ledger.audit("p").to_dict()
-    )
+    audits = [str(ledger.audit(name).to_dict()).replace("'q'", "'p'") for name in "pq"]
+    assert audits[0] == audits[1]
 
 
-@both
 def test_columns_are_mapped_as_in_an_import(ledger: Ledger, tmp_path: Path) -> None:
     rows = pa.table(
         {
@@ -380,7 +354,6 @@ def test_columns_are_mapped_as_in_an_import(ledger: Ledger, tmp_path: Path) -> N
     assert caught.value.mend == "say which: --map item=COLUMN --map annotator=COLUMN"
 
 
-@both
 @pytest.mark.parametrize("names", [("file", "file_index"), ("File_Index",), ("remark",)])
 def test_other_columns_of_files_may_have_any_name_and_differ(
     ledger: Ledger, tmp_path: Path, names: Sequence[str]
@@ -429,47 +402,42 @@ def test_a_place_is_a_file_a_folder_a_pattern_or_a_url(tmp_path: Path) -> None:
     ],
 )
 def test_credentials_in_an_address_are_neither_stored_nor_printed(
-    sqlite_ledger: Ledger, address: str
+    ledger: Ledger, address: str
 ) -> None:
-    url = f"sqlite:///{sqlite_ledger.database.file}"
-    run = CliRunner().invoke(
-        app, ["--database", url, "project", "create", "q", "--labels-at", address]
-    )
+    url = f"sqlite:///{ledger.database.file}"
+    command = ["--database", url, "project", "create", "q", "--labels-at", address]
+    run = CliRunner().invoke(app, command)
     assert isinstance(run.exception, InvalidOption)
     assert "holds credentials" in str(run.exception)
     assert "hunter2" not in f"{run.output}{run.stderr}{run.exception!r}{run.exception}"
-    assert b"hunter2" not in Path(str(sqlite_ledger.database.file)).read_bytes()
+    assert b"hunter2" not in Path(str(ledger.database.file)).read_bytes()
 
 
-@pytest.mark.parametrize(
-    ("address", "engine", "why"),
-    [
+def test_other_places_and_engines_are_refused(ledger: Ledger) -> None:
+    for address, engine, why in (
         ("http://host/a.parquet", None, "--labels-at"),
         ("", None, "--labels-at is empty"),
         ("a.parquet", "oracle", "there is no engine 'oracle' for labels in files"),
-    ],
-)
-def test_what_is_no_place_or_no_engine_is_refused(
-    sqlite_ledger: Ledger, address: str, engine: str | None, why: str
-) -> None:
-    with pytest.raises(InvalidOption, match=why):
-        sqlite_ledger.projects.create("q", labels_at=address, engine=engine)
+    ):
+        with pytest.raises(InvalidOption, match=why):
+            ledger.projects.create("q", labels_at=address, engine=engine)
+    with pytest.raises(Refused, match=r"DuckDB: .*nowhere") as caught:
+        file_engine("duckdb").table("SELECT nothing FROM nowhere")
+    assert "\n" not in caught.value.message
 
 
-def test_moments_without_a_time_are_those_of_the_reading(
-    sqlite_ledger: Ledger, tmp_path: Path
-) -> None:
+def test_moments_without_a_time_are_those_of_the_reading(ledger: Ledger, tmp_path: Path) -> None:
     write_parquet(tmp_path / "a.parquet", [Row("i", who, "x", 1, None) for who in "AB"])
-    sqlite_ledger.projects.create("q", labels_at=str(tmp_path))
-    [read] = [act for act in sqlite_ledger.projects.changes("q").acts if act.kind == "read labels"]
-    with sqlite_ledger.asking("q") as (connection, _):
+    ledger.projects.create("q", labels_at=str(tmp_path))
+    [read] = [act for act in ledger.projects.changes("q").acts if act.kind == "read labels"]
+    with ledger.asking("q") as (connection, _):
         label = Base.metadata.tables["labels"]
         assert {*connection.scalars(select(label.c.labeled_at))} == {read.at}
         assert read.at > FIRST
 
 
-def test_the_command_shows_what_it_read(sqlite_ledger: Ledger, lake: Path) -> None:
-    asked = ["--database", f"sqlite:///{sqlite_ledger.database.file}", "project"]
+def test_the_command_shows_what_it_read(ledger: Ledger, lake: Path) -> None:
+    asked = ["--database", f"sqlite:///{ledger.database.file}", "project"]
     write_parquet(lake / "2.parquet", some_rows(20, 60, 3))
     told = CliRunner().invoke(app, [*asked, "read-labels", "q", "--json"])
     read = json.loads(told.stdout)
@@ -480,3 +448,104 @@ def test_the_command_shows_what_it_read(sqlite_ledger: Ledger, lake: Path) -> No
     table = CliRunner().invoke(app, [*asked, "show", "q"]).stdout
     (engine,) = (line for line in table.splitlines() if "counted by" in line)
     assert engine.split()[-1] == "duckdb"
+
+
+# -- Counts and figures of files and of a ledger -----------------------------------------
+
+CHOICES = [
+    AnswerFilter(),
+    AnswerFilter(since=FIRST + 9 * DAY, until=FIRST + 40 * DAY),
+    AnswerFilter(annotators=("A", "D")),
+    AnswerFilter(excluded=("A",)),
+]
+ODD = [
+    Row("ü'", "A", "x", day=None, seconds=0.0),
+    Row("ü'", "C", "y", 3, seconds=7.0),
+    Row("item 001", "Z", "x"),
+]
+
+
+@pytest.fixture
+def compare(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """Compare the counts of files of labels with those of a ledger, and take both back."""
+    monkeypatch.setattr(import_tallies, "LEAST_ROWS", 1)
+    monkeypatch.setattr(recorded, "PART", 1)  # each file is one, but for items in common
+    Clock(monkeypatch).moment = FIRST + 1000 * DAY  # of answers without a time of their own
+
+    def counts(project: str, choice: AnswerFilter, names: list[str]) -> dict[str, Any]:
+        with ledger.asking(project) as (connection, question):
+            found = everything(connection, select_answers(connection, question, choice), names)
+        files = found.pop("files", None) or ()
+        return found | {"files": [(who, file.number, own) for who, file, own in files]}
+
+    def check(files: Sequence[Sequence[Row]], parts: int = 1) -> None:
+        known = {row.annotator for rows in files for row in rows}
+        with TemporaryDirectory() as folder:
+            try:
+                make_both(ledger, Path(folder), [rows for rows in files if rows])
+                for place, choice in enumerate(CHOICES):
+                    if {*choice.annotators, *choice.excluded} <= known:
+                        names = part(place, parts if place else 1)
+                        assert counts("q", choice, names) == counts("p", choice, names)
+            finally:
+                for project in ledger.projects.list():
+                    ledger.projects.delete(project.project.name)
+
+    return check
+
+
+@both
+@pytest.mark.parametrize(
+    ("backend", "files"),
+    [
+        ("sqlite", [some_rows(20), some_rows(10, 20, 2), ODD]),
+        ("postgresql", [some_rows(20), some_rows(10, 20, 2)]),
+    ],
+    ids=["common items", "apart"],
+)
+def test_every_count_is_that_of_the_ledger(
+    compare: Callable[..., None], files: list[list[Row]]
+) -> None:
+    """SQLite or Postgres with DuckDB over Parquet; items may have answers in several files."""
+    compare(files, 4)
+
+
+@exhaustive
+@both
+def test_every_count_of_drawn_files_is_that_of_the_ledger(compare: Callable[..., None]) -> None:
+    @examples(25)
+    @example([some_rows(), some_rows(20, 40, 2)])
+    @example([some_rows(), some_rows(20, 40, 2), ODD])
+    @given(
+        drawn_rows().flatmap(lambda rows: st.just([rows[: len(rows) // 2], rows[len(rows) // 2 :]]))
+    )
+    def check(files: Sequence[Sequence[Row]]) -> None:
+        compare(files)
+
+    check()
+
+
+@both
+@pytest.mark.parametrize(("backend", "held"), [("sqlite", False), ("postgresql", True)])
+def test_figures_are_those_of_the_ledger(
+    ledger: Ledger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, held: bool
+) -> None:
+    """Whether DuckDB holds the rows or, if they are too many, reads the files each time."""
+    if not held:
+        monkeypatch.setattr(lake_connection, "MOST_HELD", 1)
+    make_both(ledger, tmp_path, [some_rows(30), some_rows(30, 30, 2)])
+
+    def figures(project: str) -> list[Any]:
+        results: list[Any] = [
+            ledger.agreement(project), ledger.audit(project), ledger.by_pair(project),
+        ]  # fmt: skip
+        if not held:
+            results += [ledger.agreement(project, as_of="2026-01-20")]
+            results += [ledger.history(project, "week")]
+        assert ledger.moments(project, 9) == ledger.moments("p", 9)
+        payloads = [result.to_dict() for result in results]
+        assert ("manifest" in payloads[0]) == (project == "q")
+        texts = [str(payload | {"manifest": None}) for payload in payloads]
+        return [text.replace(f"'{project}'", "'r'") for text in texts]
+
+    assert figures("q") == figures("p")

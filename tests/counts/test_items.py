@@ -1,0 +1,173 @@
+"""Items: lists of them, chosen and in parts, their answers, and which have too few."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from itertools import combinations
+from pathlib import Path
+
+import pytest
+
+from tests.counts.plain import Rows
+from tests.counts.selected import Selected, check_each, selected
+from tests.helpers import SEVERAL, count_statements, question_of
+from tests.profiles import both
+from tracker.core.tallies import Answer
+from tracker.counts.filter import make_answer_filter, select_answers
+from tracker.counts.items import (
+    ORDERS,
+    ItemChoice,
+    select_answers_to_items,
+    select_item_page,
+    select_items_below,
+)
+from tracker.ledger import Ledger
+from tracker.projects.items import item_names, item_texts_of
+from tracker.storage.schema import NONE_APPLIES
+
+ALL = ItemChoice()
+
+
+def listed(chosen: Selected, choice: ItemChoice, most: int = 100) -> list[int]:
+    """The numbers of the items of all pages, each from the last item on or, in an order, on."""
+    items: list[int] = []
+    while True:
+        start = 0 if not items else len(items) if choice.order != ALL.order else items[-1]
+        page = select_item_page(chosen.connection, chosen.selection, choice, start, most)
+        assert len(page) <= most
+        items += [item.id for item in page]
+        if len(page) < most:
+            return items
+
+
+def labels(answer: Answer) -> set[int]:
+    return set(answer) or {NONE_APPLIES}
+
+
+def fits(answers: dict[int, Answer], choice: ItemChoice) -> bool:
+    """The same for one item in Python."""
+    if not set(choice.annotators) <= set(answers):
+        return False
+    among = {w: labels(a) for w, a in answers.items()
+             if not choice.annotators or w in choice.annotators}  # fmt: skip
+    others = [labels(a) for w, a in answers.items() if w not in choice.annotators]
+    wanted = sorted(choice.categories)
+    return (
+        not (choice.differ and len({*map(frozenset, among.values())}) < 2)
+        and all(any(label in answer for answer in others) for label in choice.of_others)
+        and not (choice.fewer_than is not None and len(answers) >= choice.fewer_than)
+        and (len(wanted) != 1 or any(wanted[0] in answer for answer in among.values()))
+        and (
+            len(wanted) < 2
+            or any(wanted[0] in among[w] and wanted[1] in among[v]
+                   for w in among for v in among if w != v)
+        )
+    )  # fmt: skip
+
+
+def place(answers: dict[int, Answer], order: str) -> float:
+    """By what an item is ordered, the first the least."""
+    if order in {"answers", "recent"}:
+        return len(answers) if order == "answers" else 0.0  # these rows have no times of their own
+    pairs = [*combinations([one for answer in answers.values() for one in labels(answer)], 2)]
+    return -sum(a != b for a, b in pairs) / len(pairs) if pairs else 1.0
+
+
+def check_pages(chosen: Selected) -> None:
+    answers = {one.item: chosen.compared.get(one.item, {}) for one in chosen.raw.given}
+    people = sorted(chosen.plain.humans)
+    categories = sorted({c for given in answers.values() for a in given.values() for c in a})
+    pairs = [*combinations(categories, 2)][:2]
+    choices = [
+        ALL, ItemChoice(differ=True), ItemChoice(fewer_than=3),
+        *(ItemChoice(categories=[one]) for one in [*categories[:1], NONE_APPLIES]),
+        *(ItemChoice(categories=pair) for pair in pairs[:1]),
+        ItemChoice(annotators=people[:1]), ItemChoice(annotators=people[:2], differ=True),
+        ItemChoice(annotators=people[1:3], categories=categories[:2]),
+        *(ItemChoice(annotators=people[:1], categories=[one], of_others=[two])
+          for one, two in pairs),
+    ]  # fmt: skip
+    for number, choice in enumerate(choices):
+        expected = [item for item in sorted(answers) if fits(answers[item], choice)]
+        assert listed(chosen, choice, (100, 2)[number % 2 or choice == ALL]) == expected, choice
+    for order in ORDERS[1:]:
+        ordered = listed(chosen, ItemChoice(order=order), 2)
+        assert sorted(ordered) == sorted(answers)
+        places = [place(answers[item], order) for item in ordered]
+        assert places == sorted(places), order
+    for item in select_item_page(chosen.connection, chosen.selection, ALL, 0, 100):
+        given = answers[item.id].values()
+        assert item.answers == len(given)
+        assert item.votes == Counter(c for answer in given for c in labels(answer))
+
+
+@both
+@pytest.mark.parametrize(
+    ("backend", "kind"), [("sqlite", "one"), ("sqlite", "several"), ("postgresql", "several")]
+)
+def test_pages_hold_the_items_that_fit_with_their_votes(ledger: Ledger, kind: str) -> None:
+    check_each(ledger, kind, check_pages, examples=1)
+
+
+ROWS: Rows = {
+    (item, who, 1): frozenset("x") for item in ("Ä 50%", "b_2", "BX2") for who in ("A", "B")
+}
+
+
+@both
+def test_a_search_takes_every_sign_as_it_is(ledger: Ledger) -> None:
+    with selected(ledger, ROWS, "one") as chosen:
+        known = item_names(chosen.connection, chosen.question.project)
+        for search, names in (
+            ("B", ["b_2", "BX2"]),
+            ("b_", ["b_2"]),
+            ("50%", ["Ä 50%"]),
+            ("é", []),
+        ):
+            items = listed(chosen, ItemChoice(search=search))
+            assert sorted(known[item] for item in items) == sorted(names), search
+
+
+def test_answers_to_items_and_items_with_too_few(
+    ledger: Ledger, write: Callable[..., Path]
+) -> None:
+    """Items of two answers, one, and a skipped one; and one without any, in their order."""
+    rows = [
+        ["item", "annotator", "category", "pass", "text"],
+        ["one", "ann", "a", 1, "the first"],
+        ["one", "bob", "b", 1, "the first"],
+        ["one", "bob", "a", 2, "the first"],
+        ["two", "ann", "a", 1, None],
+        ["three", "cy", None, 1, None],
+    ]
+    ledger.import_file([write(rows)], "p")
+    ledger.import_items([write([["item"], ["four"]], "items.csv")], "p")
+    with ledger.database.read() as connection:
+        question = question_of(connection)
+        whole = select_answers(connection, question)
+        without = select_answers(connection, question, make_answer_filter(exclude_annotators="ann"))
+        answers = select_answers_to_items(connection, whole, [1])
+        assert [answer for _, answer in answers[1]] == [(1,), (2,)]
+        assert item_texts_of(connection, question.project, [1]) == {1: ("one", "the first")}
+        for selection, wanted, most, expected in (
+            (whole, 2, 9, [("two", 1), ("three", 0), ("four", 0)]),
+            (whole, 3, 2, [("one", 2), ("two", 1)]),
+            (without, 1, 9, [("two", 0), ("three", 0), ("four", 0)]),
+            (whole, 0, 9, []),
+        ):
+            below = select_items_below(connection, selection, wanted, most)
+            assert [(name, number) for _, name, number in below] == expected
+
+
+def test_several_categories_are_one_answer(ledger: Ledger, write: Callable[..., Path]) -> None:
+    rows = [["item", "annotator", "category"], ["x", "a", "p"], ["x", "a", "q"], ["x", "b", "p"]]
+    ledger.import_file([write(rows)], "p", options=SEVERAL)
+    with ledger.database.read() as connection:
+        selection = select_answers(connection, question_of(connection))
+        with count_statements(ledger.database.engine) as statements:
+            answers = select_answers_to_items(connection, selection, [1])
+            below = select_items_below(connection, selection, 3, 5)
+    assert [answer for _, answer in answers[1]] == [(1, 2), (1,)]
+    assert [(name, number) for _, name, number in below] == [("x", 2)]
+    assert statements.number == 2
