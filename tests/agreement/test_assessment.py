@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.agreement.crowd import KINDS, Kind, answers, assessed, each_kind, frame
+from tests.agreement.crowd import KINDS, answers, assessed, each_kind, frame
 from tests.helpers import SPANS
 from tests.measures.span_oracles import rows as span_rows
 from tracker.agreement.query import Metric
@@ -53,7 +53,7 @@ def check(found: Assessment, measure: str) -> None:
 
 
 @each_kind
-def test_every_measure(sqlite_ledger: Ledger, kind: Kind) -> None:
+def test_every_measure(sqlite_ledger, kind):
     kind.store(sqlite_ledger, people=("ann", "bob"))
     reported = set()
     for metric in kind.readings:
@@ -66,7 +66,7 @@ def test_every_measure(sqlite_ledger: Ledger, kind: Kind) -> None:
     assert len(reported) >= 7
 
 
-def test_every_measure_of_spans(sqlite_ledger: Ledger, write: Write) -> None:
+def test_every_measure_of_spans(sqlite_ledger, write):
     sqlite_ledger.import_file(write(span_rows("s07_three_annotators")), "p", options=SPANS)
     found = assessed(sqlite_ledger)
     for one in found.measures:
@@ -78,7 +78,7 @@ def text_of(ledger: Ledger, measure: str | None = None, **question: Any) -> str:
     return methods_of_assessment(assessed(ledger, **question), *([measure] if measure else [])).text
 
 
-def test_how_answers_were_read_and_errors_had(sqlite_ledger: Ledger) -> None:
+def test_how_answers_were_read_and_errors_had(sqlite_ledger):
     KINDS["ordinal"].store(sqlite_ledger)
     assert "[@krippendorff2011] with the ordinal distance: " in text_of(sqlite_ledger)
     assert "a Bayesian bootstrap over item patterns" in text_of(sqlite_ledger)
@@ -113,12 +113,12 @@ def test_how_answers_were_read_and_errors_had(sqlite_ledger: Ledger) -> None:
 @pytest.mark.parametrize(
     ("confidence", "told"), [(0.5, "50%"), (0.975, "97.5%"), (0.999, "99.9%"), (0.9999, "99.99%")]
 )
-def test_no_digit_of_the_level_is_lost(sqlite_ledger: Ledger, confidence: float, told: str) -> None:
+def test_no_digit_of_the_level_is_lost(sqlite_ledger, confidence, told):
     KINDS["one"].store(sqlite_ledger)
     assert f", {told} confidence interval [" in text_of(sqlite_ledger, confidence=confidence)
 
 
-def test_what_was_left_out(sqlite_ledger: Ledger) -> None:
+def test_what_was_left_out(sqlite_ledger):
     given = answers(items=12, density=1)
     sqlite_ledger.import_frame(frame(given), "p")
     assert "single answer" not in text_of(sqlite_ledger)
@@ -131,7 +131,7 @@ def test_what_was_left_out(sqlite_ledger: Ledger) -> None:
     assert "2 items with a single answer did not enter." in text_of(sqlite_ledger)
 
 
-def test_a_perfect_figure(sqlite_ledger: Ledger) -> None:
+def test_a_perfect_figure(sqlite_ledger):
     given = {(f"i{n:02}", who): ("xy"[n % 2],) for n in range(8) for who in "AB"}
     sqlite_ledger.import_frame(frame(given), "p")
     text = text_of(sqlite_ledger, "fleiss_kappa", interval="t")
@@ -139,7 +139,7 @@ def test_a_perfect_figure(sqlite_ledger: Ledger) -> None:
     assert "the exact one-sided bound, there being no disagreement" in text
 
 
-def test_every_measure_named_is_described(sqlite_ledger: Ledger) -> None:
+def test_every_measure_named_is_described(sqlite_ledger):
     sqlite_ledger.import_frame(frame(answers()), "p")
     text = sqlite_ledger.methods("p", measures=["alpha", "percent", "fleiss"]).text
     for measure in ("krippendorff_alpha", "percent_agreement", "fleiss_kappa"):
@@ -151,16 +151,16 @@ def test_every_measure_named_is_described(sqlite_ledger: Ledger) -> None:
         sqlite_ledger.methods("p", measures=["alpha", "scott_pi"])
 
 
-def test_errors_that_were_not_resampled_are_named(sqlite_ledger: Ledger) -> None:
+def test_errors_that_were_not_resampled_are_named(sqlite_ledger):
     sqlite_ledger.import_frame(frame(answers()), "p")
     for how in ({"bootstrap": 20}, {"resample": "annotators"}):
-        asked: dict[str, Any] = {"measures": ["alpha", "light"], **how}
+        asked = {"measures": ["alpha", "light"], **how}
         (told,) = sqlite_ledger.agreement("p", **asked).warnings
         assert told.startswith("Light's kappa has an analytic error over items; the other figures")
     assert sqlite_ledger.agreement("p", measures=["alpha"], bootstrap=20).warnings == ()
 
 
-def test_there_is_nothing_to_report(sqlite_ledger: Ledger) -> None:
+def test_there_is_nothing_to_report(sqlite_ledger):
     sqlite_ledger.import_frame(frame({("i01", "A"): ("x",)}), "p")
     found = assessed(sqlite_ledger)
     for one in found.measures:
@@ -170,7 +170,7 @@ def test_there_is_nothing_to_report(sqlite_ledger: Ledger) -> None:
         methods_of_assessment(found)
 
 
-def test_an_attribute_cites_nothing(sqlite_ledger: Ledger) -> None:
+def test_an_attribute_cites_nothing(sqlite_ledger):
     """A column of a file may be called whatever, a citation included."""
     rows = frame(answers()).rename(columns={"doc": "[@evil2026] doc"})
     sqlite_ledger.import_frame(rows, "p", keep=["[@evil2026] doc"])
@@ -181,7 +181,7 @@ def test_an_attribute_cites_nothing(sqlite_ledger: Ledger) -> None:
     assert told.citations == ("krippendorff2011",)
 
 
-def test_every_source_is_there() -> None:
+def test_every_source_is_there():
     for measure in MEASURES.values():
         assert measure.cite in SOURCES, measure.name
     for key in SOURCES:

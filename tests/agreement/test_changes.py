@@ -37,7 +37,7 @@ def one_falls() -> pd.DataFrame:
 
 def mixed(answers: pd.DataFrame, names: str) -> pd.DataFrame:
     """The same, in the last weeks with these categories given as if by chance."""
-    chance = Random(3)  # noqa: S311 - no secret is made with it
+    chance = Random(3)  # noqa: S311
     some = late(answers) & answers["category"].isin([*names])
     answers.loc[some, "category"] = [chance.choice(names) for _ in range(some.sum())]
     return answers
@@ -56,7 +56,7 @@ def is_near(found: Changed) -> bool:
     return abs(began - (BEGIN + timedelta(weeks=LATE))) <= timedelta(weeks=2)
 
 
-def test_an_annotator_who_changed_is_named_and_the_others_are_not(ledger: Ledger) -> None:
+def test_an_annotator_who_changed_is_named_and_the_others_are_not(ledger):
     answers = one_falls()
     (found,) = changes_of(ledger, answers)
     assert (found.subject, found.name) == ("annotator", "bo")
@@ -80,7 +80,7 @@ def test_an_annotator_who_changed_is_named_and_the_others_are_not(ledger: Ledger
     assert told["why"] in page.getvalue()
 
 
-def test_a_category_that_is_read_otherwise_is_named(ledger: Ledger) -> None:
+def test_a_category_that_is_read_otherwise_is_named(ledger):
     answers = mixed(year(lambda *_: 0.93, items=40), "xy")
     found = changes_of(ledger, answers)
     assert [(one.subject, one.name) for one in found] in (
@@ -98,7 +98,7 @@ def test_a_category_that_is_read_otherwise_is_named(ledger: Ledger) -> None:
     assert "if one annotator gives “x”, another does too 0." in one.to_dict()["why"]
 
 
-def test_a_share_that_changed_is_none_of_agreement(ledger: Ledger) -> None:
+def test_a_share_that_changed_is_none_of_agreement(ledger):
     answers = more_of_x(0.1)
     found = changes_of(ledger, answers)
     shares = {one.name: one for one in found if one.subject == "share"}
@@ -111,46 +111,46 @@ def test_a_share_that_changed_is_none_of_agreement(ledger: Ledger) -> None:
     assert f"% of the answers are “x” ({x.ci_low:.1%} to " in x.to_dict()["why"]
 
 
-def test_of_two_categories_the_one_that_rose_is_told(sqlite_ledger: Ledger) -> None:
+def test_of_two_categories_the_one_that_rose_is_told(sqlite_ledger):
     answers = more_of_x(0.1)
     answers["category"] = answers["category"].replace("z", "y")
     found = changes_of(sqlite_ledger, answers)
     assert [(one.subject, one.name) for one in found] == [("share", "x")]
 
 
-def test_a_collapse_of_all_is_nobodys_own(sqlite_ledger: Ledger) -> None:
+def test_a_collapse_of_all_is_nobodys_own(sqlite_ledger):
     assert changes_of(sqlite_ledger, year(collapse, items=40)) == ()
     assert sqlite_ledger.agreement("p").recent is not None
 
 
-def test_who_answers_beside_a_careless_newcomer_is_not_named(sqlite_ledger: Ledger) -> None:
+def test_who_answers_beside_a_careless_newcomer_is_not_named(sqlite_ledger):
     answers = year(lambda _, who: 0.4 if who == "bo" else 0.93, items=40)
     came = answers[late(answers) | (answers["annotator"] != "bo")]
     assert [one for one in changes_of(sqlite_ledger, came) if one.subject == "annotator"] == []
 
 
-def test_of_two_annotators_nobody_knows_who_changed(sqlite_ledger: Ledger) -> None:
+def test_of_two_annotators_nobody_knows_who_changed(sqlite_ledger):
     answers = one_falls()
     found = changes_of(sqlite_ledger, answers[answers["annotator"].isin(["ada", "bo"])])
     assert [one for one in found if one.subject == "annotator"] == []
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_a_steady_project_has_no_changes(sqlite_ledger: Ledger, seed: int) -> None:
+def test_a_steady_project_has_no_changes(sqlite_ledger, seed):
     assert changes_of(sqlite_ledger, year(lambda *_: 0.85, items=40, seed=seed)) == ()
 
 
-def test_too_little_has_no_changes(sqlite_ledger: Ledger) -> None:
+def test_too_little_has_no_changes(sqlite_ledger):
     assert changes_of(sqlite_ledger, year(collapse, weeks=3)) == ()
 
 
-def test_several_categories_have_changes_too(ledger: Ledger) -> None:
+def test_several_categories_have_changes_too(ledger):
     ledger.import_frame(one_falls(), "p", options=QuestionOptions("several"))
     found = ledger.agreement("p").changes
     assert [(one.subject, one.name) for one in found] == [("annotator", "bo")]
 
 
-def test_answers_without_times_stand_in_the_order_of_their_imports(sqlite_ledger: Ledger) -> None:
+def test_answers_without_times_stand_in_the_order_of_their_imports(sqlite_ledger):
     answers = one_falls()
     weeks = answers["item"].str.split().str[0].astype(int)
     untimed = answers.drop(columns="labeled_at")
@@ -160,7 +160,7 @@ def test_answers_without_times_stand_in_the_order_of_their_imports(sqlite_ledger
     assert [(one.subject, one.name) for one in found] == [("annotator", "bo")]
 
 
-def test_the_number_of_statements_is_that_of_no_annotators(ledger: Ledger) -> None:
+def test_the_number_of_statements_is_that_of_no_annotators(ledger):
     numbers = []
     for weeks, people in ((30, PEOPLE), (40, PEOPLE[:3])):
         answers = year(lambda week, who: 0.4 if week >= 22 and who == "bo" else 0.93, items=40)

@@ -7,7 +7,6 @@ import pytest
 
 from tests.helpers import SPANS, count_statements
 from tracker.core.errors import InvalidOption
-from tracker.ledger import Ledger
 
 ITEMS = {
     "split": {"ann": "a", "bob": "b"},
@@ -29,7 +28,7 @@ def rows(times: int = 1) -> pd.DataFrame:
     )
 
 
-def test_the_items_shown_are_those_most_divided(sqlite_ledger: Ledger) -> None:
+def test_the_items_shown_are_those_most_divided(sqlite_ledger):
     sqlite_ledger.import_frame(rows(), "p")
     found = sqlite_ledger.confusions("p").to_dict()
     assert found["disagreements"] == 7
@@ -47,7 +46,7 @@ def test_the_items_shown_are_those_most_divided(sqlite_ledger: Ledger) -> None:
         {"annotator": "ann", "answer": "a"}, {"annotator": "bob", "answer": "b"}]  # fmt: skip
 
 
-def test_only_chosen_answers_are_counted(sqlite_ledger: Ledger) -> None:
+def test_only_chosen_answers_are_counted(sqlite_ledger):
     sqlite_ledger.import_frame(rows(), "p")
     found = sqlite_ledger.confusions("p", exclude_annotators=["bob"]).to_dict()
     assert [one["categories"] for one in found["confusions"]] == [["a", "b"], ["a", "c"]]
@@ -56,7 +55,7 @@ def test_only_chosen_answers_are_counted(sqlite_ledger: Ledger) -> None:
     assert "bob" not in said
 
 
-def test_statements_do_not_grow_with_the_answers(sqlite_ledger: Ledger) -> None:
+def test_statements_do_not_grow_with_the_answers(sqlite_ledger):
     sqlite_ledger.import_frame(rows(), "few")
     sqlite_ledger.import_frame(rows(40), "many")
     numbers = []
@@ -67,7 +66,7 @@ def test_statements_do_not_grow_with_the_answers(sqlite_ledger: Ledger) -> None:
     assert numbers[0] == numbers[1]
 
 
-def test_what_does_not_fit_is_refused(sqlite_ledger: Ledger) -> None:
+def test_what_does_not_fit_is_refused(sqlite_ledger):
     span = {"item": "d", "annotator": "a", "category": "LOC", "start": 0, "end": 3}
     sqlite_ledger.import_frame(pd.DataFrame([span]), "spans", options=SPANS)
     with pytest.raises(InvalidOption, match="spans"):

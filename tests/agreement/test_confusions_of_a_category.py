@@ -22,7 +22,7 @@ def answered(ledger: Ledger) -> Ledger:
     return ledger
 
 
-def test_the_rarest_are_found_with_the_same_numbers_as_among_all(answered: Ledger) -> None:
+def test_the_rarest_are_found_with_the_same_numbers_as_among_all(answered):
     every = answered.confusions("p").to_dict()
     assert all("a" not in row["categories"] for row in every["confusions"])
     found = answered.confusions("p", category="a").to_dict()
@@ -34,6 +34,6 @@ def test_the_rarest_are_found_with_the_same_numbers_as_among_all(answered: Ledge
     assert found["confusions"][-1]["examples"][0]["item"] == "ab0"
 
 
-def test_a_category_that_there_is_not_is_told(answered: Ledger) -> None:
+def test_a_category_that_there_is_not_is_told(answered):
     with pytest.raises(NotFound, match="category 'z'"):
         answered.confusions("p", category="z")

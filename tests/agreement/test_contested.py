@@ -33,7 +33,7 @@ def filled(ledger: Ledger, answers: dict[tuple[str, str], str], **options: str) 
 
 def plain(answers: dict[tuple[str, str], str]) -> dict[str, tuple[dict[str, int], float]]:
     """Votes and gain of each contested item, as the docstring has them."""
-    votes: dict[str, Counter[str]] = {}
+    votes = {}
     for (item, _), category in answers.items():
         votes.setdefault(item, Counter())[category] += 1
     met = Counter(pair for own in votes.values() for pair in combinations(sorted(own), 2))
@@ -49,9 +49,7 @@ def plain(answers: dict[tuple[str, str], str]) -> dict[str, tuple[dict[str, int]
 @both
 @given(ANSWERS)
 @examples(40)
-def test_votes_gains_and_their_order_are_those_of_a_plain_count(
-    ledger: Ledger, answers: dict[tuple[str, str], str]
-) -> None:
+def test_votes_gains_and_their_order_are_those_of_a_plain_count(ledger, answers):
     listed = ledger.adjudication.list(filled(ledger, answers), limit=0).items
     expected = plain(answers)
     assert {one.item: (dict(one.votes), pytest.approx(one.gain)) for one in listed} == expected
@@ -61,9 +59,7 @@ def test_votes_gains_and_their_order_are_those_of_a_plain_count(
 
 @given(ANSWERS, st.data())
 @examples(15)
-def test_what_is_decided_is_no_longer_contested_nor_like_anything(
-    ledger: Ledger, answers: dict[tuple[str, str], str], data: st.DataObject
-) -> None:
+def test_what_is_decided_is_no_longer_contested_nor_like_anything(ledger, answers, data):
     project = filled(ledger, answers)
     items = sorted({item for item, _ in answers})
     for item in data.draw(st.lists(st.sampled_from(items), unique=True, max_size=3)):
@@ -76,7 +72,7 @@ def test_what_is_decided_is_no_longer_contested_nor_like_anything(
 
 
 @both
-def test_an_answer_of_several_categories_is_one_answer(ledger: Ledger) -> None:
+def test_an_answer_of_several_categories_is_one_answer(ledger):
     rows = [("i1", "ada", "b|a"), ("i1", "bo", "a|b"), ("i2", "ada", "a|b"), ("i2", "bo", "a"),
             ("i3", "ada", "a"), ("i3", "bo", None)]  # fmt: skip
     frame = pd.DataFrame(rows, columns=["item", "annotator", "category"])
@@ -88,7 +84,7 @@ def test_an_answer_of_several_categories_is_one_answer(ledger: Ledger) -> None:
 
 
 @both
-def test_numbers_are_contested_by_their_distance(ledger: Ledger) -> None:
+def test_numbers_are_contested_by_their_distance(ledger):
     answers = {("i1", "ada"): "1", ("i1", "bo"): "2", ("i2", "ada"): "1", ("i2", "bo"): "5",
                ("i3", "ada"): "1", ("i3", "bo"): "2", ("i3", "cy"): "2"}  # fmt: skip
     project = filled(ledger, answers, scale="interval")
@@ -98,7 +94,7 @@ def test_numbers_are_contested_by_their_distance(ledger: Ledger) -> None:
 
 
 @both
-def test_spans_that_differ_are_contested(ledger: Ledger) -> None:
+def test_spans_that_differ_are_contested(ledger):
     rows = [("i1", "ada", "x", 0, 3), ("i1", "bo", "x", 0, 3), ("i2", "ada", "x", 0, 3),
             ("i2", "bo", "x", 0, 4)]  # fmt: skip
     frame = pd.DataFrame(rows, columns=["item", "annotator", "category", "start", "end"])
@@ -106,7 +102,7 @@ def test_spans_that_differ_are_contested(ledger: Ledger) -> None:
     assert [(one.item, one.gain) for one in ledger.adjudication.list("p").items] == [("i2", 1.0)]
 
 
-def test_models_and_references_contest_nothing_unless_they_are_named(ledger: Ledger) -> None:
+def test_models_and_references_contest_nothing_unless_they_are_named(ledger):
     project = filled(ledger, {("i1", "ada"): "x", ("i1", "gpt"): "y"})
     ledger.annotators.kind(project, "gpt", "model")
     assert ledger.adjudication.list(project).items == ()
@@ -114,7 +110,7 @@ def test_models_and_references_contest_nothing_unless_they_are_named(ledger: Led
     assert [one.item for one in named.items] == ["i1"]
 
 
-def test_more_answers_take_no_more_statements(ledger: Ledger) -> None:
+def test_more_answers_take_no_more_statements(ledger):
     few, many = (
         filled(ledger, {(f"i{n}", who): "xy"[turn % 2] for n in range(items)
                         for turn, who in enumerate(_PEOPLE)})

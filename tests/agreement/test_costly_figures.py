@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tests.helpers import count_statements
 from tracker.agreement import coefficients
 from tracker.ledger import Ledger
@@ -13,11 +11,11 @@ COSTLY = {"light_kappa", "conger_kappa"}
 
 
 def names(ledger: Ledger, **asked: object) -> set[str]:
-    found = ledger.agreement("p", **asked)  # type: ignore[arg-type]
+    found = ledger.agreement("p", **asked)
     return {one.measure for one in found.measures}
 
 
-def test_few_answers_have_every_figure_with_its_error(ledger: Ledger) -> None:
+def test_few_answers_have_every_figure_with_its_error(ledger):
     ledger.import_rows(simulate_experiment("high", 30, 1), "p")
     found = ledger.agreement("p")
     assert {one.measure for one in found.measures} >= COSTLY
@@ -25,9 +23,7 @@ def test_few_answers_have_every_figure_with_its_error(ledger: Ledger) -> None:
     assert found.left_out == []
 
 
-def test_many_answers_have_them_by_name_only(
-    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_many_answers_have_them_by_name_only(ledger, monkeypatch):
     ledger.import_rows(simulate_experiment("high", 30, 1), "p")
     every = names(ledger)
     monkeypatch.setattr(coefficients, "FEW_ANSWERS", 89)  # of 90
@@ -39,9 +35,7 @@ def test_many_answers_have_them_by_name_only(
     assert names(ledger, measures=["fleiss_kappa"]) == {"fleiss_kappa"}
 
 
-def test_many_answers_are_sorted_for_no_figure_that_was_not_asked_for(
-    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_many_answers_are_sorted_for_no_figure_that_was_not_asked_for(ledger, monkeypatch):
     ledger.import_rows(simulate_experiment("high", 30, 1), "p")
     with ledger.study("p") as counted, count_statements(ledger.database.engine) as few:
         counted.figures()
@@ -52,6 +46,6 @@ def test_many_answers_are_sorted_for_no_figure_that_was_not_asked_for(
     assert many.number == 0
 
 
-def test_the_limit_is_what_the_documentation_says() -> None:
+def test_the_limit_is_what_the_documentation_says():
     assert coefficients.FEW_ANSWERS == 100_000
     assert {"marginals", "pairs"} == coefficients.COSTLY

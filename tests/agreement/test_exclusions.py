@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
-from pathlib import Path
 
-from tests.counts.plain import Given, Rows
+from tests.counts.plain import Given
 from tests.counts.selected import DAY, START, Selected, both_kinds, check_each, selected
 from tests.helpers import count_statements, undo
 from tracker.agreement.counts_sql import Inclusion, count_included_answers
@@ -50,7 +48,7 @@ def check_inclusion(chosen: Selected) -> None:
 
 
 @both_kinds
-def test_each_answer_has_one_fate(ledger: Ledger, kind: str) -> None:
+def test_each_answer_has_one_fate(ledger, kind):
     check_each(ledger, kind, check_inclusion)
 
 
@@ -58,8 +56,8 @@ def x(label: str) -> frozenset[str]:
     return frozenset(label)
 
 
-def test_every_fate_at_once(ledger: Ledger) -> None:
-    rows: Rows = {
+def test_every_fate_at_once(ledger):
+    rows = {
         ("i", "A", 1): x("w"),
         ("i", "A", 2): x("w"),  # again
         ("j", "A", 1): None,  # skipped
@@ -92,7 +90,7 @@ def of(ledger: Ledger, choice: AnswerFilter | None = None) -> Inclusion:
     return found
 
 
-def test_what_no_longer_stands_is_told_apart(ledger: Ledger, write: Callable[..., Path]) -> None:
+def test_what_no_longer_stands_is_told_apart(ledger, write):
     header = "item,annotator,category\n"
     ledger.import_file(write(header + "1,A,x\n1,B,x\n2,A,\n3,R,y"), "p")
     with ledger.writing("p") as (connection, project):
@@ -121,7 +119,7 @@ def test_what_no_longer_stands_is_told_apart(ledger: Ledger, write: Callable[...
     assert last.to_dict() == vars(last)
 
 
-def test_spans_are_answers_too(ledger: Ledger, write: Callable[..., Path]) -> None:
+def test_spans_are_answers_too(ledger, write):
     from tests.helpers import SPANS
 
     text = """item,annotator,category,start,end,pass
@@ -134,10 +132,10 @@ def test_spans_are_answers_too(ledger: Ledger, write: Callable[..., Path]) -> No
     assert (found.standing, found.counted, found.later_passes) == (3, 2, 1)
 
 
-def test_as_many_statements_whatever_the_answers(ledger: Ledger) -> None:
+def test_as_many_statements_whatever_the_answers(ledger):
     numbers = []
     for items in (1, 300):
-        rows: Rows = {(f"i{n}", who, 1): x("w") for n in range(items) for who in "ABM"}
+        rows = {(f"i{n}", who, 1): x("w") for n in range(items) for who in "ABM"}
         with selected(ledger, rows, "one") as chosen:
             selection = chosen.selection
             with count_statements(ledger.database.engine) as statements:

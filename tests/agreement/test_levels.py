@@ -22,7 +22,6 @@ from tracker.core import clock
 from tracker.core.clock import DAY
 from tracker.core.tallies import ItemPatterns
 from tracker.counts import kept_counts
-from tracker.ledger import Ledger
 from tracker.projects import touched
 
 BEGIN = 20_000 * DAY
@@ -39,7 +38,7 @@ def days(*items: int) -> dict[int, int]:
 
 
 @given(st.dictionaries(st.integers(BEGIN, BEGIN + 900 * DAY), st.integers(1, 300), min_size=1))
-def test_every_item_lies_in_a_period_that_begins_with_a_stretch(items: dict[int, int]) -> None:
+def test_every_item_lies_in_a_period_that_begins_with_a_stretch(items):
     cut = course(items)
     numbers = [period.patterns.items_compared for period in cut.periods]
     total = sum(items.values())
@@ -53,12 +52,12 @@ def test_every_item_lies_in_a_period_that_begins_with_a_stretch(items: dict[int,
         assert cut.stretches.number(moment) <= cut.stretches.number(max(items))
 
 
-def test_as_few_days_as_periods_stay_apart() -> None:
+def test_as_few_days_as_periods_stay_apart():
     cut = course(days(*[30] * 30))
     assert [period.first for period in cut.periods] == [*days(*[30] * 30)]
 
 
-def test_stretches_seldom_change_while_days_are_added() -> None:
+def test_stretches_seldom_change_while_days_are_added():
     """And there are periods enough to find a level among, however long the project is."""
     seen = []
     for number in range(60, 800):
@@ -68,18 +67,18 @@ def test_stretches_seldom_change_while_days_are_added() -> None:
     assert sum(one != next_one for one, next_one in pairwise(seen)) < 12
 
 
-def test_a_few_answers_of_years_ago_do_not_make_stretches_long() -> None:
+def test_a_few_answers_of_years_ago_do_not_make_stretches_long():
     old = {BEGIN - month * 60 * DAY: 3 for month in range(1, 80)}
     assert len(course(old | days(*[100] * 300)).periods) >= 20
 
 
 @pytest.mark.parametrize("apart", [60_000_000, 2_000_000, 40_000])
-def test_imports_that_follow_each_other_quickly_stay_apart(apart: int) -> None:
+def test_imports_that_follow_each_other_quickly_stay_apart(apart):
     moments = {BEGIN + 123_456 + number * apart: 50 for number in range(30)}
     assert len(course(moments).periods) == 30
 
 
-def test_a_day_on_which_clocks_are_set_is_one_day(sqlite_ledger: Ledger) -> None:
+def test_a_day_on_which_clocks_are_set_is_one_day(sqlite_ledger):
     zone = ZoneInfo("Europe/Berlin")
     for day in (datetime(2024, 3, 31, tzinfo=zone), datetime(2024, 10, 27, tzinfo=zone)):
         rows = [
@@ -97,13 +96,8 @@ def test_a_day_on_which_clocks_are_set_is_one_day(sqlite_ledger: Ledger) -> None
     assert [period.patterns.items_compared for period in periods] == [60, 60]
 
 
-# -- what was counted by stretches is not counted again --------------------------------------------
-
-
 @both
-def test_an_import_of_a_week_counts_no_week_before(
-    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_import_of_a_week_counts_no_week_before(ledger, monkeypatch):
     monkeypatch.setattr(kept_counts, "LEAST_ITEMS", 1)
     monkeypatch.setattr(touched, "_WORTH_IT", 0)
     answers = year(lambda *_: 0.9, weeks=41, items=40)

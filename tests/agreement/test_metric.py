@@ -57,19 +57,13 @@ def store(ledger: Ledger, categories: tuple[str, ...], **options: Any) -> None:
         (("1", "2"), {"answers": "several"}, Metric(weights="quadratic"), "several categories"),
     ],
 )  # fmt: skip
-def test_what_does_not_fit(
-    sqlite_ledger: Ledger,
-    categories: tuple[str, ...],
-    options: dict[str, Any],
-    metric: Metric,
-    message: str,
-) -> None:
+def test_what_does_not_fit(sqlite_ledger, categories, options, metric, message):
     store(sqlite_ledger, categories, **options)
     with pytest.raises(InvalidOption, match=message):
         assessed(sqlite_ledger, metric=metric)
 
 
-def test_an_ordinal_scale_without_an_order(sqlite_ledger: Ledger) -> None:
+def test_an_ordinal_scale_without_an_order(sqlite_ledger):
     """What was not asked for is undefined; what was is refused, as above."""
     store(sqlite_ledger, ("x", "y", "z"), scale="ordinal")
     found = assessed(sqlite_ledger)
@@ -82,7 +76,7 @@ def test_an_ordinal_scale_without_an_order(sqlite_ledger: Ledger) -> None:
     assert (found.scale, nominal.scale) == ("ordinal", "nominal")
 
 
-def test_numbers_have_an_order(sqlite_ledger: Ledger) -> None:
+def test_numbers_have_an_order(sqlite_ledger):
     store(sqlite_ledger, ("1", "2", "10"))
     for metric in (
         Metric(scale="ordinal"),
@@ -94,7 +88,7 @@ def test_numbers_have_an_order(sqlite_ledger: Ledger) -> None:
         assert assessed(sqlite_ledger, metric=metric).measures[0].value is not None
 
 
-def test_a_ratio_scale_has_no_negative_value(sqlite_ledger: Ledger) -> None:
+def test_a_ratio_scale_has_no_negative_value(sqlite_ledger):
     with pytest.raises(Refused, match="negative"):
         store(sqlite_ledger, ("-1", "0", "2"), scale="ratio")
     options = QuestionOptions(scale="ratio", categories=("-1", "0"))
@@ -108,7 +102,7 @@ def test_a_ratio_scale_has_no_negative_value(sqlite_ledger: Ledger) -> None:
     assert found.measures[0].value is not None, "only alpha compares on the scale"
 
 
-def test_a_ratio_scale_of_zeros(sqlite_ledger: Ledger) -> None:
+def test_a_ratio_scale_of_zeros(sqlite_ledger):
     given = {(f"i{n:02}", who): (("0",) if n else ("0.0",)) for n in range(4) for who in "AB"}
     options = QuestionOptions(scale="ratio")
     sqlite_ledger.import_frame(frame(given), "p", options=options)
@@ -118,7 +112,7 @@ def test_a_ratio_scale_of_zeros(sqlite_ledger: Ledger) -> None:
         assert found.measure("percent_agreement").value == 1
 
 
-def test_what_a_reading_changes(sqlite_ledger: Ledger) -> None:
+def test_what_a_reading_changes(sqlite_ledger):
     KINDS["ordinal"].store(sqlite_ledger)
     plain = values(assessed(sqlite_ledger))
     assert plain.keys() >= {"gwet_ac1"}
@@ -140,7 +134,7 @@ def test_what_a_reading_changes(sqlite_ledger: Ledger) -> None:
     assert values(identity) == plain
 
 
-def test_ranks_follow_the_declared_order(sqlite_ledger: Ledger) -> None:
+def test_ranks_follow_the_declared_order(sqlite_ledger):
     """Middle is between low and high, whatever the alphabet says."""
     rows = frame(
         {(f"i{n:02}", who): (RANKED[n % 2 + (who == "B")],) for n in range(6) for who in "AB"}
@@ -157,7 +151,7 @@ def test_ranks_follow_the_declared_order(sqlite_ledger: Ledger) -> None:
     assert far == pytest.approx(1 - (1 + 2 / 3) / 2)
 
 
-def test_the_same_measure_named_twice_is_given_once(sqlite_ledger: Ledger) -> None:
+def test_the_same_measure_named_twice_is_given_once(sqlite_ledger):
     KINDS["ordinal"].store(sqlite_ledger)
     for names, metric, expected in (
         (("fleiss_kappa", "fleiss_kappa"), Metric(), ["fleiss_kappa"]),
@@ -172,7 +166,7 @@ def test_the_same_measure_named_twice_is_given_once(sqlite_ledger: Ledger) -> No
         assessed(sqlite_ledger, "p", "gwet_ac2")
 
 
-def test_a_question_of_an_empty_project(sqlite_ledger: Ledger) -> None:
+def test_a_question_of_an_empty_project(sqlite_ledger):
     with sqlite_ledger.database.write() as connection:
         create_project(connection, "p")
     for metric in (Metric(), Metric(weights="linear"), Metric(scale="ratio")):

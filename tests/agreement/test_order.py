@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from pathlib import Path
 from random import Random
 
 from tests.helpers import csv_text
-from tracker.ledger import Ledger
 from tracker.projects.questions import QuestionOptions
 
 
-def stored_in_order_of(
-    ledger: Ledger, write: Callable[..., Path], seed: int
-) -> list[tuple[str, tuple[float | None, ...]]]:
+def stored_in_order_of(ledger, write, seed):
     """The figures of the same answers under the same numbers, stored one after the other."""
-    random = Random(1)  # noqa: S311 - no secret is made with it
+    random = Random(1)  # noqa: S311
     given = [
         (f"i{item}", f"a{who}", random.choices("wxyz", (8, 3, 2, 1))[0])
         for item in range(150)
@@ -27,7 +22,7 @@ def stored_in_order_of(
     # Everybody and everything gets a number first, in one order.
     first = csv_text([header, *((item, who, "w") for item, who, _ in given)])
     ledger.import_file(write(first), project, options=options)
-    Random(seed).shuffle(given)  # noqa: S311 - no secret is made with it
+    Random(seed).shuffle(given)  # noqa: S311
     ledger.import_file(write(csv_text([header, *given])), project)
     return [
         (one.measure, (one.value, one.observed, one.expected, one.standard_error, one.ci_low))
@@ -35,9 +30,7 @@ def stored_in_order_of(
     ]
 
 
-def test_figures_are_the_same_to_the_last_digit_in_any_order(
-    ledger: Ledger, write: Callable[..., Path]
-) -> None:
+def test_figures_are_the_same_to_the_last_digit_in_any_order(ledger, write):
     first, *others = (stored_in_order_of(ledger, write, seed) for seed in range(6))
     assert {name for name, _ in first} >= {"conger_kappa", "light_kappa"}
     for other in others:

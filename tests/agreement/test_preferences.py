@@ -26,8 +26,8 @@ def drawn(seed: int = 3, *, items: int = 120, first: float = 1.0) -> list[tuple[
 
     The third person prefers what is shown first.
     """
-    random = Random(seed)  # noqa: S311 - no secret is made with it
-    rows: list[tuple[Any, ...]] = []
+    random = Random(seed)  # noqa: S311
+    rows = []
     for number in range(items):
         one, other = random.sample(sorted(TRUE), 2)
         for a, b in ((one, other), (other, one))[: 2 if number % 3 == 0 else 1]:
@@ -47,7 +47,7 @@ def load(ledger: Ledger, folder: Path, rows: Sequence[Sequence[Any]], **how: Any
 
 
 @both
-def test_what_the_ledger_counts_is_what_a_plain_count_has(ledger: Ledger, tmp_path: Path) -> None:
+def test_what_the_ledger_counts_is_what_a_plain_count_has(ledger, tmp_path):
     rows = drawn()
     load(ledger, tmp_path, rows)
     found = ledger.strengths("p")
@@ -78,7 +78,7 @@ def test_what_the_ledger_counts_is_what_a_plain_count_has(ledger: Ledger, tmp_pa
     assert (model.pairs, model.agreement) == (len(alike), pytest.approx(sum(alike) / len(alike)))
 
 
-def test_planted_strengths_and_position_are_found(ledger: Ledger, tmp_path: Path) -> None:
+def test_planted_strengths_and_position_are_found(ledger, tmp_path):
     load(ledger, tmp_path, drawn(items=200))
     found = ledger.strengths("p").to_dict()
     assert [row["name"] for row in found["strengths"]] == list(TRUE)
@@ -97,7 +97,7 @@ def test_planted_strengths_and_position_are_found(ledger: Ledger, tmp_path: Path
     assert {one["kind"] for one in flag["flags"]} == {"position_bias"}
 
 
-def test_the_number_of_statements_is_that_of_few_answers(ledger: Ledger, tmp_path: Path) -> None:
+def test_the_number_of_statements_is_that_of_few_answers(ledger, tmp_path):
     load(ledger, tmp_path, drawn(items=6))
     with count_statements(ledger.database.engine) as few:
         ledger.strengths("p")
@@ -107,9 +107,7 @@ def test_the_number_of_statements_is_that_of_few_answers(ledger: Ledger, tmp_pat
     assert few.number == many.number
 
 
-def test_an_answer_about_two_without_names_is_in_no_strength(
-    ledger: Ledger, tmp_path: Path
-) -> None:
+def test_an_answer_about_two_without_names_is_in_no_strength(ledger, tmp_path):
     rows = [("i1", "ann", "human", "a", "x", "y"), ("i2", "ann", "human", "b", "x", "y"),
             ("i3", "ann", "human", "b", "", "")]  # fmt: skip
     load(ledger, tmp_path, rows)
@@ -117,7 +115,7 @@ def test_an_answer_about_two_without_names_is_in_no_strength(
     assert (found.answers, found.without_names, found.undefined) == (2, 1, None)
 
 
-def test_why_there_are_no_strengths_is_said(ledger: Ledger, tmp_path: Path) -> None:
+def test_why_there_are_no_strengths_is_said(ledger, tmp_path):
     load(ledger, tmp_path, [("i1", "ann", "human", "a", "x", "y")])
     found = ledger.strengths("p").to_dict()
     assert (found["undefined"], found["why"]) == (
@@ -126,9 +124,7 @@ def test_why_there_are_no_strengths_is_said(ledger: Ledger, tmp_path: Path) -> N
     assert [row["strength"] for row in found["strengths"]] == [None, None]
 
 
-def test_how_much_better_counts_in_agreement_and_not_in_strengths(
-    ledger: Ledger, tmp_path: Path
-) -> None:
+def test_how_much_better_counts_in_agreement_and_not_in_strengths(ledger, tmp_path):
     """The sides of -3…3, on an ordinal scale, are those of a, tie and b."""
     graded = QuestionOptions(answers="preference", categories=[str(n) for n in range(-3, 4)])
     steps = {"a": ("-3", "-1"), "tie": ("0",), "b": ("1", "2")}
@@ -143,7 +139,7 @@ def test_how_much_better_counts_in_agreement_and_not_in_strengths(
     assert ledger.agreement("graded").to_dict()["scale"] == "ordinal"
 
 
-def test_sides_follow_merges_renames_and_undo(ledger: Ledger, tmp_path: Path) -> None:
+def test_sides_follow_merges_renames_and_undo(ledger, tmp_path):
     load(ledger, tmp_path, drawn(items=40))
     before = ledger.strengths("p")
     ledger.categories.rename("p", "a", "left")
@@ -159,7 +155,7 @@ def test_sides_follow_merges_renames_and_undo(ledger: Ledger, tmp_path: Path) ->
     assert ledger.strengths("p") == merged
 
 
-def test_another_question_has_no_strengths(ledger: Ledger) -> None:
+def test_another_question_has_no_strengths(ledger):
     ledger.projects.create("p")
     with pytest.raises(InvalidOption, match="does not ask which of two is better"):
         ledger.strengths("p")

@@ -31,16 +31,14 @@ def figure(value: float | None, low: float | None = None, **more: Any) -> dict[s
         (0.5, None, "not_yet", 0.667, "too low to rely on (needs 0.667)"),
     ],
 )  # fmt: skip
-def test_krippendorff_2004_thresholds_on_the_lower_end(
-    value: float, low: float | None, state: str, needs: float | None, words: str
-) -> None:
+def test_krippendorff_2004_thresholds_on_the_lower_end(value, low, state, needs, words):
     readiness = readiness_of(figure(value, low), THRESHOLDS)
     assert (readiness.state, readiness.needs, readiness.words) == (state, needs, words)
     assert readiness.bound == (value if low is None else low)
     assert main_figure_sentence(figure(value, low), THRESHOLDS).endswith(f": {words}.")
 
 
-def test_what_has_no_figure_or_no_threshold_is_not_judged() -> None:
+def test_what_has_no_figure_or_no_threshold_is_not_judged():
     assert readiness_of(figure(None), THRESHOLDS).title == "No figure yet"
     exact = figure(0.9, 0.85, measure="span_f1_exact")
     del exact["readings"]

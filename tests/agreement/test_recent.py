@@ -23,7 +23,7 @@ Right = Callable[[int, str], float]
 
 def year(right: Right, *, weeks: int = 30, items: int = 20, seed: int = 1) -> pd.DataFrame:
     """Answers of three of four people to the items of each week; ``right`` by week and person."""
-    chance = Random(seed)  # noqa: S311 - no secret is made with it
+    chance = Random(seed)  # noqa: S311
     rows = []
     for week in range(weeks):
         for n in range(items):
@@ -45,7 +45,7 @@ def collapse(week: int, _: str) -> float:
     return 0.93 if week < 25 else 0.5
 
 
-def test_a_collapse_of_the_last_weeks_is_told_with_its_day(ledger: Ledger) -> None:
+def test_a_collapse_of_the_last_weeks_is_told_with_its_day(ledger):
     recent = recent_of(ledger, year(collapse))
     assert recent is not None
     began = datetime.fromisoformat(recent.to_dict()["since"]).replace(tzinfo=None)
@@ -62,8 +62,8 @@ def test_a_collapse_of_the_last_weeks_is_told_with_its_day(ledger: Ledger) -> No
     assert "hides it. 4 of 4 annotators agree less with the others." in told["why"]
 
 
-def test_a_collapse_is_told_although_there_was_a_dip_before(sqlite_ledger: Ledger) -> None:
-    def right(week: int, who: str) -> float:
+def test_a_collapse_is_told_although_there_was_a_dip_before(sqlite_ledger):
+    def right(week, who):
         return 0.6 if 12 <= week < 18 else collapse(week, who)
 
     recent = recent_of(sqlite_ledger, year(right, items=60))
@@ -72,11 +72,11 @@ def test_a_collapse_is_told_although_there_was_a_dip_before(sqlite_ledger: Ledge
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_a_steady_project_has_one_level(sqlite_ledger: Ledger, seed: int) -> None:
+def test_a_steady_project_has_one_level(sqlite_ledger, seed):
     assert recent_of(sqlite_ledger, year(lambda *_: 0.85, seed=seed)) is None
 
 
-def test_a_level_that_recovered_is_higher_than_before(sqlite_ledger: Ledger) -> None:
+def test_a_level_that_recovered_is_higher_than_before(sqlite_ledger):
     recent = recent_of(sqlite_ledger, year(lambda week, _: 0.55 if week < 20 else 0.95))
     assert recent is not None
     assert recent.now.value is not None
@@ -84,7 +84,7 @@ def test_a_level_that_recovered_is_higher_than_before(sqlite_ledger: Ledger) -> 
     assert "still counts the time before" in sqlite_ledger.agreement("p").recent_words
 
 
-def test_one_person_who_changed_is_named(sqlite_ledger: Ledger) -> None:
+def test_one_person_who_changed_is_named(sqlite_ledger):
     answers = year(lambda week, who: 0.3 if week >= 20 and who == "bo" else 0.95, items=40)
     recent = recent_of(sqlite_ledger, answers)
     assert recent is not None
@@ -106,7 +106,7 @@ def test_one_person_who_changed_is_named(sqlite_ledger: Ledger) -> None:
     assert "bo" in recent.annotators
 
 
-def test_a_change_that_one_of_many_has_by_chance_is_not_named(sqlite_ledger: Ledger) -> None:
+def test_a_change_that_one_of_many_has_by_chance_is_not_named(sqlite_ledger):
     """A pair is apart on 20 of 100 items and not on 10: of one pair that is much, of five not."""
     rows = []
     for week, pair, n in product(range(20), ("ab", "cd", "ef", "gh", "ij"), range(10)):
@@ -120,7 +120,7 @@ def test_a_change_that_one_of_many_has_by_chance_is_not_named(sqlite_ledger: Led
     assert recent.annotators == ("a", "b")
 
 
-def test_answers_without_times_stand_in_the_order_of_their_imports(sqlite_ledger: Ledger) -> None:
+def test_answers_without_times_stand_in_the_order_of_their_imports(sqlite_ledger):
     answers = year(collapse).drop(columns="labeled_at")
     weeks = answers["item"].str.split().str[0].astype(int)
     for week in range(30):
@@ -130,11 +130,11 @@ def test_answers_without_times_stand_in_the_order_of_their_imports(sqlite_ledger
     assert recent.now.items == pytest.approx(100, abs=25)
 
 
-def test_one_import_without_times_has_no_course(sqlite_ledger: Ledger) -> None:
+def test_one_import_without_times_has_no_course(sqlite_ledger):
     assert recent_of(sqlite_ledger, year(collapse).drop(columns="labeled_at")) is None
 
 
-def test_days_are_those_of_the_projects_time_zone(sqlite_ledger: Ledger) -> None:
+def test_days_are_those_of_the_projects_time_zone(sqlite_ledger):
     sqlite_ledger.import_frame(year(collapse), "p")
     sqlite_ledger.projects.set("p", timezone="America/New_York")
     recent = sqlite_ledger.agreement("p").recent
@@ -152,11 +152,11 @@ def test_days_are_those_of_the_projects_time_zone(sqlite_ledger: Ledger) -> None
     ],
     ids=["one item", "one category", "three weeks", "one annotator"],
 )
-def test_too_little_tells_nothing(sqlite_ledger: Ledger, answers: pd.DataFrame) -> None:
+def test_too_little_tells_nothing(sqlite_ledger, answers):
     assert recent_of(sqlite_ledger, answers) is None
 
 
-def test_numbers_and_several_categories_have_levels_too(sqlite_ledger: Ledger) -> None:
+def test_numbers_and_several_categories_have_levels_too(sqlite_ledger):
     numbers = year(collapse)
     numbers["category"] = numbers["category"].map({"x": "1", "y": "2", "z": "3"})
     sqlite_ledger.import_frame(numbers, "numbers", options=QuestionOptions(scale="interval"))
@@ -168,7 +168,7 @@ def test_numbers_and_several_categories_have_levels_too(sqlite_ledger: Ledger) -
         assert recent.now.value < recent.before
 
 
-def test_as_many_statements_whatever_the_answers(ledger: Ledger) -> None:
+def test_as_many_statements_whatever_the_answers(ledger):
     numbers = []
     for weeks in (26, 60):
         ledger.import_frame(year(lambda *_: 0.9, weeks=weeks), f"p{weeks}")

@@ -79,7 +79,7 @@ def changing(ledger: Ledger) -> Iterator[None]:
     assert documents(ledger) != before
 
 
-def test_documents_with_their_answers_and_length(ledger: Ledger, write: Write) -> None:
+def test_documents_with_their_answers_and_length(ledger, write):
     ledger.import_file(write(FILE), "p", options=SPANS)
     assert documents(ledger) == {
         "d": (10, {"A": [("LOC", 4, 5), ("PER", 0, 2), ("PER", 4, 5)], "B": [("PER", 0, 2)]}),
@@ -87,7 +87,7 @@ def test_documents_with_their_answers_and_length(ledger: Ledger, write: Write) -
     }
 
 
-def test_an_empty_project_has_none(ledger: Ledger, write: Write) -> None:
+def test_an_empty_project_has_none(ledger, write):
     file = write(HEADER + "d,A,PER,0,2,,1")
     ledger.import_file(file, "p", options=SPANS)
     with ledger.writing("p") as (connection, project):
@@ -95,7 +95,7 @@ def test_an_empty_project_has_none(ledger: Ledger, write: Write) -> None:
     assert documents(ledger) == {}
 
 
-def test_what_stands_is_counted(ledger: Ledger, write: Write) -> None:
+def test_what_stands_is_counted(ledger, write):
     ledger.import_file(write(FILE), "p", options=SPANS)
     with changing(ledger):
         ledger.import_file(write(HEADER + "d,A,ORG,0,1,,1\n d,B,,,,,1"), "p")
@@ -105,7 +105,7 @@ def test_what_stands_is_counted(ledger: Ledger, write: Write) -> None:
     assert documents(ledger) == {"d": (10, {"B": []}), "e": (None, {"C": [("LOC", 1, 2)]})}
 
 
-def test_a_skipped_answer_is_none_and_leaves_the_next_pass(ledger: Ledger, write: Write) -> None:
+def test_a_skipped_answer_is_none_and_leaves_the_next_pass(ledger, write):
     more = "\n d,C,,,,,1\n d,C,PER,7,8,,2\n f,B,,,,,1"
     ledger.import_file(write(FILE + more), "p", options=SPANS)
     assert documents(ledger)["d"][1]["C"] == []
@@ -121,7 +121,7 @@ def test_a_skipped_answer_is_none_and_leaves_the_next_pass(ledger: Ledger, write
     assert "f" not in found
 
 
-def test_what_was_not_chosen_stays_out(ledger: Ledger, write: Write) -> None:
+def test_what_was_not_chosen_stays_out(ledger, write):
     timed = """item,annotator,category,start,end,labeled_at,lang
         d,A,x,0,1,2024-03-01,en
         d,B,x,0,1,2024-03-03,en
@@ -129,9 +129,9 @@ def test_what_was_not_chosen_stays_out(ledger: Ledger, write: Write) -> None:
         f,B,x,0,1,2024-03-05,en"""
     ledger.import_file(write(timed), "p", options=SPANS, keep=["lang"])
 
-    def chosen(**said: object) -> dict[str, list[str]]:
+    def chosen(**said):
         with ledger.asking("p") as (connection, question):
-            choice = make_answer_filter(**said)  # type: ignore[arg-type]
+            choice = make_answer_filter(**said)
             selection = select_answers(connection, question, choice)
             items, people = (
                 item_names(connection, question.project),
@@ -148,7 +148,7 @@ def test_what_was_not_chosen_stays_out(ledger: Ledger, write: Write) -> None:
     assert chosen(where={"lang": "en"}) == {"d": ["A", "B"], "f": ["B"]}
 
 
-def test_another_project_stays_out(ledger: Ledger, write: Write) -> None:
+def test_another_project_stays_out(ledger, write):
     ledger.import_file(write(FILE), "p", options=SPANS)
     before = documents(ledger)
     ledger.import_file(write(HEADER + "d,A,ORG,0,9,12,1"), "q", options=SPANS)
@@ -156,7 +156,7 @@ def test_another_project_stays_out(ledger: Ledger, write: Write) -> None:
     assert documents(ledger, "q") == {"d": (12, {"A": [("ORG", 0, 9)]})}
 
 
-def test_one_statement_and_nothing_to_sort(sqlite_ledger: Ledger, write: Write) -> None:
+def test_one_statement_and_nothing_to_sort(sqlite_ledger, write):
     sqlite_ledger.import_file(write(FILE), "p", options=SPANS)
     with sqlite_ledger.asking("p") as (connection, question):
         selection = select_answers(connection, question)
@@ -190,8 +190,8 @@ keys = st.tuples(st.sampled_from("defg"), st.sampled_from("ABCM"), st.integers(1
 
 def check(ledger: Ledger, rows: Rows) -> None:
     """The stream of the rows against the rows; M is a model."""
-    told: list[list[object]] = [["doc", "coder", "pass", "tag", "start", "end"]]
-    expected: Spans = {}
+    told = [["doc", "coder", "pass", "tag", "start", "end"]]
+    expected = {}
     for (item, who, number), marked in sorted(rows.items(), reverse=True):
         told += [[item, who, number, *span] for span in marked or [(None, None, None)]]
         if who != "M":
@@ -205,11 +205,11 @@ def check(ledger: Ledger, rows: Rows) -> None:
         assert streamed(connection, project) == expected
 
 
-def test_any_file_on_sqlite(sqlite_ledger: Ledger) -> None:
+def test_any_file_on_sqlite(sqlite_ledger):
     files = st.dictionaries(keys, spans, min_size=1, max_size=15)
     examples(10)(given(files)(lambda rows: check(sqlite_ledger, rows)))()
 
 
-def test_any_file_on_postgres(emptied_postgres_ledger: Ledger) -> None:
+def test_any_file_on_postgres(emptied_postgres_ledger):
     files = st.dictionaries(keys, spans, min_size=1, max_size=15)
     examples(3)(given(files)(lambda rows: check(emptied_postgres_ledger, rows)))()

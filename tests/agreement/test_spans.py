@@ -43,8 +43,7 @@ def span_counts(connection: Connection, selection: Selection) -> dict[str, int]:
     """Items, compared items, answers and labels of a project of spans, counted by SQL."""
     answers = (
         select(
-            labels.c.item_id,
-            func.sum(case((labels.c.category_id > 0, 1), else_=0)).label("labels"),
+            labels.c.item_id, func.sum(case((labels.c.category_id > 0, 1), else_=0)).label("labels")
         )
         .where(where_counted(selection))
         .group_by(labels.c.item_id, labels.c.annotator_id)
@@ -66,11 +65,8 @@ def span_counts(connection: Connection, selection: Selection) -> dict[str, int]:
     return {name: int(value or 0) for name, value in row._mapping.items()}
 
 
-# -- known answers -------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("case", CASES)
-def test_known_case(ledger: Ledger, write: Write, case: str) -> None:
+def test_known_case(ledger, write, case):
     ledger.import_file(write(rows(case)), case, options=SPANS)
     found, known = figures(ledger, case), EXPECTED[case]
     assert found.counts.items == found.counts.items_compared == len(known["documents"])
@@ -98,7 +94,7 @@ def test_known_case(ledger: Ledger, write: Write, case: str) -> None:
             assert told[name]["value"] == pytest.approx(expected["f1"], abs=CLOSE)
 
 
-def test_three_annotators(ledger: Ledger, write: Write) -> None:
+def test_three_annotators(ledger, write):
     ledger.import_file(write(rows("s07_three_annotators")), "p", options=SPANS)
     found = figures(ledger)
     categories = [rate.category for rate in found.rates]
@@ -127,10 +123,7 @@ def test_three_annotators(ledger: Ledger, write: Write) -> None:
     assert c.to_dict()["span_f1_exact"]["value"] == c.exact.value
 
 
-# -- who and what is counted ---------------------------------------------------------------
-
-
-def test_revisions_passes_kinds_and_documents_of_one_answer(ledger: Ledger, write: Write) -> None:
+def test_revisions_passes_kinds_and_documents_of_one_answer(ledger, write):
     ledger.import_file(
         write(
             HEADER
@@ -174,7 +167,7 @@ def test_revisions_passes_kinds_and_documents_of_one_answer(ledger: Ledger, writ
     assert pair.annotators == ("bob", "zoe")  # the first by name is the reference
 
 
-def test_the_first_by_name_is_the_reference(ledger: Ledger, write: Write) -> None:
+def test_the_first_by_name_is_the_reference(ledger, write):
     # zoe comes first in the file, and so has the lower number.
     file = write(HEADER + "d,zoe,PER,0,2,,1\n d,ann,PER,0,2,,1\n d,ann,PER,3,4,,1")
     ledger.import_file(file, "p", options=SPANS)
@@ -201,7 +194,7 @@ def test_the_first_by_name_is_the_reference(ledger: Ledger, write: Write) -> Non
         ("d,ann,,,,9,1\n d,bob,,,,9,1", "single_category"),
     ],
 )
-def test_what_cannot_be_computed(ledger: Ledger, write: Write, text: str, reason: str) -> None:
+def test_what_cannot_be_computed(ledger, write, text, reason):
     ledger.import_file(write(HEADER + text), "p", options=SPANS)
     found = figures(ledger)
     assert {figure.undefined for figure in found.measures} == {reason}
@@ -212,7 +205,7 @@ def test_what_cannot_be_computed(ledger: Ledger, write: Write, text: str, reason
     assert {figure.undefined for figure in figures(ledger).measures} == {"too_few_items"}
 
 
-def test_one_statement_whatever_the_documents(ledger: Ledger, write: Write) -> None:
+def test_one_statement_whatever_the_documents(ledger, write):
     for name, number in (("small", 2), ("large", 300)):
         lines = [f"{n},{who},x,{n},{n + 2},999,1" for n in range(number) for who in "AB"]
         ledger.import_file(write(HEADER + "\n".join(lines)), name, options=SPANS)
@@ -230,7 +223,7 @@ def test_one_statement_whatever_the_documents(ledger: Ledger, write: Write) -> N
         assert found.counts.items == number
 
 
-def test_a_figure_that_never_has_an_interval_says_why(ledger: Ledger, write: Write) -> None:
+def test_a_figure_that_never_has_an_interval_says_why(ledger, write):
     ledger.import_file(write(rows("s07_three_annotators")), "p", options=SPANS)
     found = ledger.agreement("p", measures=["unitizing_alpha", "span_f1_exact"])
     told = {one["measure"]: one for one in found.to_dict()["measures"]}

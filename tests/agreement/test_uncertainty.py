@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from pathlib import Path
 from statistics import fmean
-from typing import Any
 
 import pandas as pd
 import pytest
 
-from tests.agreement.crowd import Kind, answers, assessed, close, each_kind, each_kind_stored, frame
+from tests.agreement.crowd import answers, assessed, close, each_kind, each_kind_stored, frame
 from tests.helpers import SPANS, count_statements
 from tracker.agreement.result import Assessment
 from tracker.core.errors import InvalidOption
-from tracker.ledger import Ledger
 from tracker.measures.intervals import Coefficient
 from tracker.measures.registry import MEASURES
 
@@ -32,15 +28,12 @@ def bounds(found: Coefficient) -> tuple[float | None, ...]:
     return found.standard_error, found.ci_low, found.ci_high
 
 
-# -- the bootstrap -------------------------------------------------------------------------
-
-
 @each_kind
-def test_a_seed_decides_on_the_samples(sqlite_ledger: Ledger, kind: Kind) -> None:
+def test_a_seed_decides_on_the_samples(sqlite_ledger, kind):
     kind.store(sqlite_ledger)
     for metric in kind.readings:
 
-        def drawn(seed: int, metric: Any = metric) -> Assessment:
+        def drawn(seed, metric=metric):
             how = {"replicates": 60, "seed": seed}
             return assessed(sqlite_ledger, metric=metric, uncertainty=how)
 
@@ -63,7 +56,7 @@ def test_a_seed_decides_on_the_samples(sqlite_ledger: Ledger, kind: Kind) -> Non
             assert resampled.standard_error == pytest.approx(rate.standard_error, rel=0.5)
 
 
-def test_bounds_follow_the_confidence(sqlite_ledger: Ledger) -> None:
+def test_bounds_follow_the_confidence(sqlite_ledger):
     sqlite_ledger.import_frame(frame(answers()), "p")
     how = {"replicates": 200}
     narrow, wide = (
@@ -71,15 +64,12 @@ def test_bounds_follow_the_confidence(sqlite_ledger: Ledger) -> None:
     )
     for name in BOOTSTRAPPED.keys() & narrow.keys() - {"scott_pi"}:
         one, other = narrow[name], wide[name]
-        assert other.ci_low < one.ci_low < one.ci_high < other.ci_high  # type: ignore[operator]
+        assert other.ci_low < one.ci_low < one.ci_high < other.ci_high
         assert one.standard_error == other.standard_error
 
 
-# -- over annotators -----------------------------------------------------------------------
-
-
 @each_kind_stored
-def test_leaving_out_each_annotator(ledger: Ledger, kind: Kind) -> None:
+def test_leaving_out_each_annotator(ledger, kind):
     """What the tallies give without each is what the database counts without each."""
     kind.store(ledger)
     for metric in kind.readings_on(ledger):
@@ -93,14 +83,14 @@ def test_leaving_out_each_annotator(ledger: Ledger, kind: Kind) -> None:
                 assert one == plain[name]
                 continue
             each = [found[name].value for found in without]
-            mean = fmean(each)  # type: ignore[type-var]
-            squares = math.fsum((value - mean) ** 2 for value in each)  # type: ignore[operator]
+            mean = fmean(each)
+            squares = math.fsum((value - mean) ** 2 for value in each)
             assert one.standard_error == pytest.approx(math.sqrt(squares * 3 / 4), abs=1e-12)
             assert one.value == plain[name].value
             assert one.method == "jackknife over annotators"
 
 
-def test_two_annotators_are_too_few(ledger: Ledger) -> None:
+def test_two_annotators_are_too_few(ledger):
     ledger.import_frame(frame(answers(people=PEOPLE[:2])), "p")
     for one in assessed(ledger, uncertainty={"resample": "annotators"}).measures:
         if MEASURES[one.measure].needs in {"patterns", "marginals"}:
@@ -108,7 +98,7 @@ def test_two_annotators_are_too_few(ledger: Ledger) -> None:
             assert (*bounds(one), one.method) == (None, None, None, None)
 
 
-def test_one_whose_absence_leaves_nothing_to_compare(ledger: Ledger) -> None:
+def test_one_whose_absence_leaves_nothing_to_compare(ledger):
     given = {(f"i{n:02}", who): ("xy"[n % 2],) for n in range(6) for who in PEOPLE[:1]}
     for n, who in enumerate(PEOPLE[1:] * 2):
         given[f"i{n:02}", who] = ("x",)
@@ -118,11 +108,8 @@ def test_one_whose_absence_leaves_nothing_to_compare(ledger: Ledger) -> None:
             assert one.standard_error is None
 
 
-# -- clusters ------------------------------------------------------------------------------
-
-
 @each_kind_stored
-def test_clusters_of_one_item_are_items(ledger: Ledger, kind: Kind) -> None:
+def test_clusters_of_one_item_are_items(ledger, kind):
     kind.store(ledger, density=1)
     for metric in kind.readings_on(ledger):
         plain = assessed(ledger, metric=metric, interval="t")
@@ -137,7 +124,7 @@ def test_clusters_of_one_item_are_items(ledger: Ledger, kind: Kind) -> None:
 
 
 @each_kind_stored
-def test_copies_of_an_item_tell_nothing_new(ledger: Ledger, kind: Kind) -> None:
+def test_copies_of_an_item_tell_nothing_new(ledger, kind):
     """Three copies of each item in a cluster have the error of the items without copies."""
     given = answers(3, items=10, density=1, several=kind.options.answers == "several", **kind.drawn)
     copies = {
@@ -156,10 +143,10 @@ def test_copies_of_an_item_tell_nothing_new(ledger: Ledger, kind: Kind) -> None:
                 assert one == plain[name]
             elif one.value is not None:
                 assert one.standard_error == close(single[name].standard_error)
-                assert plain[name].standard_error < one.standard_error  # type: ignore[operator]
+                assert plain[name].standard_error < one.standard_error
 
 
-def test_a_single_cluster_has_no_error(ledger: Ledger) -> None:
+def test_a_single_cluster_has_no_error(ledger):
     rows = frame(answers()).assign(doc="d")
     ledger.import_frame(rows, "p", keep=["doc"])
     for one in assessed(ledger, uncertainty={"cluster": "doc"}).measures:
@@ -167,7 +154,7 @@ def test_a_single_cluster_has_no_error(ledger: Ledger) -> None:
             assert (*bounds(one), one.method) == (None, None, None, None)
 
 
-def test_items_without_the_attribute_are_clusters_by_themselves(ledger: Ledger) -> None:
+def test_items_without_the_attribute_are_clusters_by_themselves(ledger):
     rows = frame(answers(density=1))
     ledger.import_frame(rows[rows.item < "i06"], "p", keep=["doc"])
     ledger.import_frame(rows[rows.item >= "i06"], "p")
@@ -176,9 +163,6 @@ def test_items_without_the_attribute_are_clusters_by_themselves(ledger: Ledger) 
     some, every = (assessed(ledger, p, uncertainty={"cluster": "doc"}) for p in "pq")
     for one, other in zip(some.measures, every.measures, strict=True):
         assert bounds(one) == tuple(map(close, bounds(other)))
-
-
-# -- what does not go ----------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -197,13 +181,13 @@ def test_items_without_the_attribute_are_clusters_by_themselves(ledger: Ledger) 
     ],
     ids=str,
 )
-def test_what_does_not_go(sqlite_ledger: Ledger, how: dict[str, Any], message: str) -> None:
+def test_what_does_not_go(sqlite_ledger, how, message):
     sqlite_ledger.import_frame(frame(answers()), "p", keep=["doc"])
     with pytest.raises(InvalidOption, match=message):
         assessed(sqlite_ledger, uncertainty=how)
 
 
-def test_figures_without_the_errors_asked_for_are_named(sqlite_ledger: Ledger) -> None:
+def test_figures_without_the_errors_asked_for_are_named(sqlite_ledger):
     sqlite_ledger.import_frame(frame(answers()), "p", keep=["doc"])
     bootstrap = {"replicates": 9}
     alone = assessed(sqlite_ledger, "p", "light_kappa", uncertainty=bootstrap)
@@ -213,9 +197,7 @@ def test_figures_without_the_errors_asked_for_are_named(sqlite_ledger: Ledger) -
     assert assessed(sqlite_ledger, "p", "light_kappa").warnings == ()
 
 
-def test_documents_of_spans_have_their_own_errors(
-    sqlite_ledger: Ledger, write: Callable[..., Path]
-) -> None:
+def test_documents_of_spans_have_their_own_errors(sqlite_ledger, write):
     text = "item,annotator,category,start,end\n1,A,x,0,1\n1,B,x,0,1"
     sqlite_ledger.import_file(write(text), "p", options=SPANS)
     for how in ({"replicates": 9}, {"resample": "annotators"}, {"cluster": "doc"}):
@@ -225,20 +207,15 @@ def test_documents_of_spans_have_their_own_errors(
 
 @pytest.mark.parametrize("how", [{"replicates": 9}, {"resample": "annotators"}])
 @pytest.mark.parametrize("text", ["1,A,x", "1,A,\n1,B,", "1,A,x\n1,B,x\n2,A,x\n2,B,x"])
-def test_little_to_resample(
-    ledger: Ledger, write: Callable[..., Path], how: dict[str, Any], text: str
-) -> None:
+def test_little_to_resample(ledger, write, how, text):
     ledger.import_file(write("item,annotator,category\n" + text), "p")
     found, plain = assessed(ledger, uncertainty=how), assessed(ledger)
     assert [one.value for one in found.measures] == [one.value for one in plain.measures]
     assert found.counts == plain.counts
 
 
-# -- what it costs -------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("how", [{"replicates": 9}, {"resample": "annotators"}, {"cluster": "doc"}])
-def test_as_many_statements_whatever_the_items(ledger: Ledger, how: dict[str, Any]) -> None:
+def test_as_many_statements_whatever_the_items(ledger, how):
     numbers = []
     for items in (10, 99):
         ledger.import_frame(frame(answers(items=items)), f"p{items}", keep=["doc"])
@@ -248,7 +225,7 @@ def test_as_many_statements_whatever_the_items(ledger: Ledger, how: dict[str, An
     assert numbers[0] == numbers[1] < 30
 
 
-def test_clusters_that_cannot_be_compared_do_not_count(ledger: Ledger) -> None:
+def test_clusters_that_cannot_be_compared_do_not_count(ledger):
     """Ten items of two answers among many of one: alpha has ten clusters, not all."""
     two = [
         (f"i{n:03}", who, str(n % 2 if who == "a" or n else 1)) for n in range(10) for who in "ab"

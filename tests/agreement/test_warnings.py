@@ -31,7 +31,7 @@ def page(found: Assessment) -> str:
     return console.file.getvalue()
 
 
-def test_few_items_that_tell_are_warned_of(sqlite_ledger: Ledger) -> None:
+def test_few_items_that_tell_are_warned_of(sqlite_ledger):
     found = store(sqlite_ledger, 3, 6)
     (warning,) = found.warnings
     assert warning.startswith("Only 9 of the 60 items compared have anything but the most frequent")
@@ -40,13 +40,13 @@ def test_few_items_that_tell_are_warned_of(sqlite_ledger: Ledger) -> None:
     assert warning in page(found)
 
 
-def test_one_item_has(sqlite_ledger: Ledger) -> None:
+def test_one_item_has(sqlite_ledger):
     (warning,) = store(sqlite_ledger, 0, 1).warnings
     assert warning.startswith("Only 1 of the 60 items compared has anything but")
 
 
 @pytest.mark.parametrize(("apart", "both"), [(4, 6), (0, 0), (30, 20)])
-def test_others_are_not(sqlite_ledger: Ledger, apart: int, both: int) -> None:
+def test_others_are_not(sqlite_ledger, apart, both):
     found = store(sqlite_ledger, apart, both)
     assert found.warnings == ()
     assert found.to_dict()["warnings"] == []

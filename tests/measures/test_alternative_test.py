@@ -19,12 +19,7 @@ from scipy.stats import ttest_1samp
 from tests.profiles import examples
 from tracker.core.beside_columns import BesideColumns
 from tracker.core.tallies import make_pattern
-from tracker.measures.alternative_test import (
-    AlternativeTest,
-    alternative_test,
-    by_rejections,
-    count_advantages,
-)
+from tracker.measures.alternative_test import alternative_test, by_rejections, count_advantages
 
 Answers = dict[str, dict[int, int]]  # of each person, by item
 Score = Callable[[int, Sequence[int]], float]
@@ -38,9 +33,7 @@ def minus_rmse(own: int, others: Sequence[int]) -> float:
     return -math.sqrt(float(np.mean([(own - other) ** 2 for other in others])))
 
 
-def plain(
-    people: Answers, model: dict[int, int], score: Score, epsilon: float, least: int
-) -> tuple[float, float, dict[str, float]]:
+def plain(people, model, score, epsilon, least):
     """Omega, rho and p as the paper has them, from answers one by one."""
     p_values, wins = {}, []
     for person, own in people.items():
@@ -68,7 +61,7 @@ def counted(people: Answers, model: dict[int, int]) -> BesideColumns:
     """The same answers as the tally that a database counts."""
     numbers = {name: n for n, name in enumerate(people)}
     values = sorted({v for own in [*people.values(), model] for v in own.values()})
-    rows: Counter[tuple[object, ...]] = Counter()
+    rows = Counter()
     for item, given_ in model.items():
         met = {name: own[item] for name, own in people.items() if item in own}
         pattern = make_pattern((value,) for value in met.values())
@@ -80,9 +73,7 @@ def counted(people: Answers, model: dict[int, int]) -> BesideColumns:
     return BesideColumns(tuple((value,) for value in values), tuple(patterns), *columns)
 
 
-def outcome(
-    people: Answers, model: dict[int, int], score: Score, epsilon: float, least: int
-) -> AlternativeTest:
+def outcome(people, model, score, epsilon, least):
     columns = counted(people, model)
     points = np.array([value for (value,) in columns.answers], dtype=np.float64)
     alike = (
@@ -96,12 +87,10 @@ def outcome(
     )
 
 
-def drawn(
-    seed: int, items: int = 60, people: int = 5, right: float = 0.8
-) -> tuple[Answers, dict[int, int]]:
+def drawn(seed, items=60, people=5, right=0.8):
     draw = np.random.default_rng(seed)
     truth = draw.integers(1, 5, items)
-    answers: Answers = {
+    answers = {
         f"p{n}": {
             item: int(truth[item]) if draw.random() < right else int(draw.integers(1, 5))
             for item in range(items) if draw.random() < 0.8
@@ -118,7 +107,7 @@ def drawn(
 @pytest.mark.parametrize("score", [accuracy, minus_rmse])
 @given(seed=st.integers(0, 10_000), epsilon=st.sampled_from([0.0, 0.1, 0.15, 0.2]))
 @examples(60)
-def test_omega_rho_and_p_are_those_of_the_paper(score: Score, seed: int, epsilon: float) -> None:
+def test_omega_rho_and_p_are_those_of_the_paper(score, seed, epsilon):
     people, model = drawn(seed)
     omega, rho, p_values = plain(people, model, score, epsilon, 30)
     assume(not any(math.isnan(p) or p == 0 for p in p_values.values()))
@@ -128,8 +117,8 @@ def test_omega_rho_and_p_are_those_of_the_paper(score: Score, seed: int, epsilon
     assert shown == {name: pytest.approx(p) for name, p in p_values.items()}
 
 
-def test_a_judge_that_ties_everywhere_is_tested_exactly() -> None:
-    people: Answers = {name: dict.fromkeys(range(40), 1) for name in ("ann", "bob", "cat")}
+def test_a_judge_that_ties_everywhere_is_tested_exactly():
+    people = {name: dict.fromkeys(range(40), 1) for name in ("ann", "bob", "cat")}
     result = outcome(people, dict.fromkeys(range(40), 1), accuracy, 0.1, 30)
     assert [(row.p_value, row.exact) for row in result.humans] == [
         (pytest.approx(0.9**40), True)
@@ -137,9 +126,9 @@ def test_a_judge_that_ties_everywhere_is_tested_exactly() -> None:
     assert (result.omega, result.rho) == (1.0, 1.0)
 
 
-def test_exact_p_is_the_chance_of_so_many_equal_advantages() -> None:
+def test_exact_p_is_the_chance_of_so_many_equal_advantages():
     """If every item favors the model, the likeliest mean of epsilon gives -1 by (1 - eps) / 2."""
-    people: Answers = {
+    people = {
         "ann": dict.fromkeys(range(30), 2),
         "bob": dict.fromkeys(range(30), 1),
         "cat": dict.fromkeys(range(30), 1),
@@ -152,7 +141,7 @@ def test_exact_p_is_the_chance_of_so_many_equal_advantages() -> None:
     assert {row.annotator: row.p_value for row in against.humans}["bob"] == 1.0
 
 
-def test_people_of_few_items_are_told_and_not_tested() -> None:
+def test_people_of_few_items_are_told_and_not_tested():
     people, model = drawn(3)
     people["new"] = dict.fromkeys(range(29), 1)
     result = outcome(people, model, accuracy, 0.2, 30)
@@ -162,13 +151,13 @@ def test_people_of_few_items_are_told_and_not_tested() -> None:
 
 
 @pytest.mark.parametrize(("items", "why"), [(0, "no_overlap"), (29, "too_few_items")])
-def test_without_enough_items_it_is_undefined_with_its_reason(items: int, why: str) -> None:
-    people: Answers = {name: dict.fromkeys(range(items), 1) for name in ("ann", "bob")}
+def test_without_enough_items_it_is_undefined_with_its_reason(items, why):
+    people = {name: dict.fromkeys(range(items), 1) for name in ("ann", "bob")}
     result = outcome(people, dict.fromkeys(range(40), 1), accuracy, 0.2, 30)
     assert (result.omega, result.rho, result.passed, result.undefined) == (None, None, None, why)
 
 
-def test_the_items_needed_are_those_that_would_do() -> None:
+def test_the_items_needed_are_those_that_would_do():
     people, model = drawn(5, items=40)
     few = outcome(people, model, accuracy, 0.0, 10)
     assert few.omega is not None
@@ -182,14 +171,14 @@ def test_the_items_needed_are_those_that_would_do() -> None:
         assert enough.omega >= 0.5
 
 
-def test_a_judge_that_is_worse_than_most_by_more_than_epsilon_needs_no_number_of_items() -> None:
+def test_a_judge_that_is_worse_than_most_by_more_than_epsilon_needs_no_number_of_items():
     people, _ = drawn(7, right=0.95)
     result = outcome(people, dict.fromkeys(range(60), 9), accuracy, 0.1, 30)
     assert (result.omega, result.passed, result.items_needed) == (0.0, False, None)
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=12))
-def test_rejections_are_the_longest_run_of_ranks_below_the_line(p_values: list[float]) -> None:
+def test_rejections_are_the_longest_run_of_ranks_below_the_line(p_values):
     number = len(p_values)
     harmonic = sum(1 / n for n in range(1, number + 1))
     ranked = sorted(p_values)

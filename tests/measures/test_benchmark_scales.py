@@ -36,12 +36,12 @@ scales = st.sampled_from(sorted(SCALES))
         (1.0, "very good"),
     ],
 )
-def test_altman_1991(value: float, word: str) -> None:
+def test_altman_1991(value, word):
     assert SCALES["altman"].word(value) == word
 
 
 @pytest.mark.parametrize("limit", [0.0, 0.2, 0.4, 0.6, 0.8])
-def test_a_rounding_below_a_limit_has_reached_it(limit: float) -> None:
+def test_a_rounding_below_a_limit_has_reached_it(limit):
     for value in (limit - 2e-16, limit - 1.2e-16, limit):
         assert landis_koch(value) == landis_koch(limit)
         assert benchmark(value, None).word == benchmark(limit, None).word
@@ -49,12 +49,12 @@ def test_a_rounding_below_a_limit_has_reached_it(limit: float) -> None:
 
 
 @given(values)
-def test_scales_are_the_functions_of_the_same_name(value: float) -> None:
+def test_scales_are_the_functions_of_the_same_name(value):
     assert SCALES["landis_koch"].word(value) == landis_koch(value)
     assert SCALES["krippendorff"].word(value) == krippendorff_reading(value)
 
 
-def test_every_scale_says_whose_it_is_and_descends() -> None:
+def test_every_scale_says_whose_it_is_and_descends():
     assert [scale.source for scale in SCALES.values()] == [LANDIS_KOCH, ALTMAN, KRIPPENDORFF]
     for scale in SCALES.values():
         assert "convention" in scale.source
@@ -69,7 +69,7 @@ def test_every_scale_says_whose_it_is_and_descends() -> None:
         ("altman", ["very good", "good", "moderate", "fair"]),
     ],
 )
-def test_gwet_2014_chapter_6(scale: str, words: list[str]) -> None:
+def test_gwet_2014_chapter_6(scale, words):
     # AC1 of four raters, as in the vignette "benchmarking" of Gwet's R package irrCAC.
     result = benchmark(0.77544, 0.14295, scale)
     cumulative = 0.0
@@ -84,15 +84,13 @@ def test_gwet_2014_chapter_6(scale: str, words: list[str]) -> None:
     assert result.probability == pytest.approx(0.99542, abs=6e-6)
 
 
-def test_a_lower_level_allows_a_better_word() -> None:
+def test_a_lower_level_allows_a_better_word():
     assert benchmark(0.77544, 0.14295, level=0.88).word == "substantial"
     assert benchmark(0.77544, 0.14295, level=0.3).word == "almost perfect"
 
 
 @given(values, errors, scales)
-def test_probabilities_add_up_and_the_word_is_the_best_that_reaches_the_level(
-    value: float, error: float, scale: str
-) -> None:
+def test_probabilities_add_up_and_the_word_is_the_best_that_reaches_the_level(value, error, scale):
     result = benchmark(value, error, scale)
     assert sum(share for _, share in result.memberships) == pytest.approx(1)
     assert all(0 <= share <= 1 for _, share in result.memberships)
@@ -105,27 +103,25 @@ def test_probabilities_add_up_and_the_word_is_the_best_that_reaches_the_level(
 
 
 @given(values, errors, scales)
-def test_an_error_never_earns_a_better_word_at_the_usual_level(
-    value: float, error: float, scale: str
-) -> None:
+def test_an_error_never_earns_a_better_word_at_the_usual_level(value, error, scale):
     words = [word for _, word in SCALES[scale].steps]
     plain = words.index(SCALES[scale].word(value))
     assert words.index(str(benchmark(value, error, scale).word)) >= plain
 
 
 @given(values, scales)
-def test_no_error_gives_the_plain_word_with_certainty(value: float, scale: str) -> None:
+def test_no_error_gives_the_plain_word_with_certainty(value, scale):
     result = benchmark(value, 0.0, scale)
     assert (result.word, result.probability) == (SCALES[scale].word(value), 1.0)
     assert dict(result.memberships)[str(result.word)] == 1.0
 
 
-def test_perfect_value_with_an_error_is_truncated_at_1() -> None:
+def test_perfect_value_with_an_error_is_truncated_at_1():
     # Half of the normal lies above 1; of the other half 68.27% are within one error.
     assert benchmark(1.0, 0.2).memberships[0][1] == pytest.approx(0.6827, abs=1e-4)
 
 
-def test_without_an_error_undefined() -> None:
+def test_without_an_error_undefined():
     result = benchmark(0.7, None)
     assert (result.word, result.probability, result.memberships) == (None, None, ())
     assert result.undefined == "too_few_items"
@@ -139,7 +135,7 @@ def test_without_an_error_undefined() -> None:
     }
 
 
-def test_unknown_scale_and_level_are_refused() -> None:
+def test_unknown_scale_and_level_are_refused():
     with pytest.raises(InvalidOption, match="landis_koch, altman, krippendorff"):
         benchmark(0.5, 0.1, "fleiss")
     with pytest.raises(InvalidOption):

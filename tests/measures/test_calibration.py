@@ -19,7 +19,7 @@ def bin_of(confidence: float) -> int:
 
 
 def tallies(answers: Given) -> list[ConfidenceTally]:
-    found: dict[tuple[int, bool], list[float]] = defaultdict(list)
+    found = defaultdict(list)
     for confidence, right in answers:
         found[bin_of(confidence), right].append(confidence)
     return [
@@ -28,7 +28,7 @@ def tallies(answers: Given) -> list[ConfidenceTally]:
     ]
 
 
-def test_a_forecast_that_is_known() -> None:
+def test_a_forecast_that_is_known():
     """Ten answers of 0.8, seven of them right, and ten of 0.6, all right."""
     found = calibration(tallies([(0.8, n < 7) for n in range(10)] + [(0.6, True)] * 10))
     assert found.brier_score == pytest.approx((7 * 0.04 + 3 * 0.64 + 10 * 0.16) / 20)
@@ -40,13 +40,13 @@ def test_a_forecast_that_is_known() -> None:
     ]
 
 
-def test_nothing_to_compare() -> None:
+def test_nothing_to_compare():
     found = calibration([])
     assert (found.answers, found.brier_score, found.expected_calibration_error) == (0, None, None)
 
 
 @given(st.lists(st.tuples(st.floats(0, 1), st.booleans()), min_size=1, max_size=30))
-def test_it_is_what_the_definitions_give(answers: Given) -> None:
+def test_it_is_what_the_definitions_give(answers):
     found = calibration(tallies(answers))
     brier = sum((confidence - right) ** 2 for confidence, right in answers) / len(answers)
     assert found.brier_score == pytest.approx(brier, abs=1e-12)

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.measures.answered import Table
 from tests.measures.strategies import one_category
 from tests.profiles import examples
 from tracker.measures import cohen as pairs
@@ -23,7 +22,7 @@ N, P = (0,), (1,)
 tables = st.dictionaries(st.tuples(one_category, one_category), st.integers(1, 9), max_size=12)
 
 
-def test_annotators_p_and_q_of_the_turk_experiment_are_at_chance_level() -> None:
+def test_annotators_p_and_q_of_the_turk_experiment_are_at_chance_level():
     kappa = cohen_kappa({(P, P): 1, (N, P): 3})
     assert (kappa.observed, kappa.expected, kappa.value) == (0.25, 0.25, 0.0)
     # One of them never varied: the error is 0 and supports no t bounds.
@@ -36,13 +35,13 @@ def test_annotators_p_and_q_of_the_turk_experiment_are_at_chance_level() -> None
     assert -1 <= kappa.ci_low < 0 < kappa.ci_high < 1
 
 
-def test_one_item_has_no_error() -> None:
+def test_one_item_has_no_error():
     kappa = cohen_kappa({(N, P): 1})
     assert kappa.value == 0
     assert (kappa.standard_error, kappa.ci_low, kappa.ci_high) == (None, None, None)
 
 
-def test_no_item_and_one_category_are_undefined() -> None:
+def test_no_item_and_one_category_are_undefined():
     nothing, same = cohen_kappa({}), cohen_kappa({(N, N): 4})
     assert (nothing.value, nothing.undefined, nothing.items) == (None, "no_overlap", 0)
     assert (same.value, same.undefined, same.items) == (None, "single_category", 4)
@@ -50,7 +49,7 @@ def test_no_item_and_one_category_are_undefined() -> None:
 
 
 @given(tables)
-def test_kappa_is_1_if_and_only_if_agreement_is_perfect(counts: Table) -> None:
+def test_kappa_is_1_if_and_only_if_agreement_is_perfect(counts):
     kappa = cohen_kappa(counts)
     perfect = all(one == other for one, other in counts)
     if kappa.value is None:
@@ -62,7 +61,7 @@ def test_kappa_is_1_if_and_only_if_agreement_is_perfect(counts: Table) -> None:
 @pytest.mark.parametrize("weighting", ["identity", "linear", "ordinal"])
 @examples(12)
 @given(st.lists(tables, max_size=5))
-def test_many_pairs_at_once_are_each_by_itself(weighting: str, many: list[Table]) -> None:
+def test_many_pairs_at_once_are_each_by_itself(weighting, many):
     answers = [(n,) for n in range(4)]
     values = {0: 0.0, 1: 1.0, 2: 4.0, 3: 5.0}
     of = weights(weighting, answers, values)
@@ -83,10 +82,7 @@ def numbers(figure: Any) -> list[float]:
     return [np.nan if number is None else float(number) for number in held]
 
 
-# -- against the truth ---------------------------------------------------------------------
-
-
-def test_gold_of_the_turk_experiment() -> None:
+def test_gold_of_the_turk_experiment():
     gold = accuracy_from_confusion({(N, N): 9, (N, P): 6, (P, N): 2, (P, P): 13}, items=6)
     told = gold.to_dict()
     assert (told["items"], told["answers"]) == (6, 30)
@@ -95,17 +91,17 @@ def test_gold_of_the_turk_experiment() -> None:
     assert told["cohen_kappa"] == pytest.approx(7 / 15)
 
 
-def test_gold_without_answers_is_undefined() -> None:
+def test_gold_without_answers_is_undefined():
     gold = accuracy_from_confusion({}, items=0)
     assert (gold.observed, gold.cohen_kappa, gold.undefined) == (None, None, "no_overlap")
 
 
-def test_gold_of_one_category_keeps_its_accuracy() -> None:
+def test_gold_of_one_category_keeps_its_accuracy():
     gold = accuracy_from_confusion({(N, N): 5}, items=2)
     assert (gold.observed, gold.cohen_kappa, gold.undefined) == (1.0, None, "single_category")
 
 
-def test_precision_and_recall_of_each_category() -> None:
+def test_precision_and_recall_of_each_category():
     gold = accuracy_from_confusion(
         {(N, N): 9, (N, P): 6, (P, N): 2, (P, P): 13}, 6, categories=[0, 1, 2]
     )
@@ -115,9 +111,6 @@ def test_precision_and_recall_of_each_category() -> None:
     assert (unused.true, unused.given, unused.right) == (0, 0, 0)
 
 
-# -- of zero -------------------------------------------------------------------------------
-
-
 # -- bounds of very many -------------------------------------------------------------------
 
 
@@ -125,9 +118,7 @@ def test_precision_and_recall_of_each_category() -> None:
     st.lists(st.tuples(st.floats(-1.2, 1), st.floats(0, 2), st.integers(2, 500)), min_size=1),
     st.floats(0.01, 0.99),
 )
-def test_intervals_at_once_are_those_one_by_one(
-    rows: list[tuple[float, float, int]], confidence: float
-) -> None:
+def test_intervals_at_once_are_those_one_by_one(rows, confidence):
     values, errors, items = np.array(rows).T
     low, high = confidence_intervals(values, errors, items, confidence)
     assert list(zip(low, high, strict=True)) == [

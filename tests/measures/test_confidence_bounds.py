@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from scipy.stats import norm, t
 
-from tests.measures.answered import Answered, Given
+from tests.measures.answered import Answered
 from tracker.core.errors import InvalidOption
 from tracker.core.tallies import ItemPatterns, make_pattern
 from tracker.measures.category_rates import category_rates, one_vs_rest_coefficients
@@ -42,7 +42,7 @@ def told(found: Coefficient) -> tuple[float, float]:
 
 def alike(*numbers: tuple[int, Sequence[tuple[int, ...]]]) -> Answered:
     """So many items of each answers, by annotators 1, 2, …"""
-    items: list[Given] = []
+    items = []
     for number, answers in numbers:
         items += [dict(enumerate(answers, 1))] * number
     return Answered(items)
@@ -54,11 +54,8 @@ def rare(items: int) -> Answered:
     return alike((items - 2 * tenth, (NO, NO)), (tenth, (NO, YES)), (tenth, (YES, YES)))
 
 
-# -- formulas ------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("measure", SHARES)
-def test_a_share_has_wilsons_interval_on_the_items_that_its_error_amounts_to(measure: str) -> None:
+def test_a_share_has_wilsons_interval_on_the_items_that_its_error_amounts_to(measure):
     found = rare(200).estimate(measure, **DECLARED).coefficient()
     assert found.method == "Wilson"
     value, error = found.value, found.standard_error
@@ -74,7 +71,7 @@ def test_a_share_has_wilsons_interval_on_the_items_that_its_error_amounts_to(mea
     assert told(found) == pytest.approx(tuple(wanted), abs=1e-12)
 
 
-def test_weights_can_let_a_coefficient_fall_below_minus_1() -> None:
+def test_weights_can_let_a_coefficient_fall_below_minus_1():
     parts = Parts(0.5, 0.8)  # the least is -0.8 / 0.2 = -4
     found = spread_bounds(Spread(-1.5, 0.25, parts, 40, 40, of_pairs=True), 0.95)
     low, high = wilson_interval(0.5, 0.25 / 0.05**2, 0.95, 39)
@@ -82,7 +79,7 @@ def test_weights_can_let_a_coefficient_fall_below_minus_1() -> None:
 
 
 @pytest.mark.parametrize("measure", ["krippendorff_alpha", "fleiss_kappa", "conger_kappa"])
-def test_a_kappa_of_many_items_has_t_on_the_logarithm(measure: str) -> None:
+def test_a_kappa_of_many_items_has_t_on_the_logarithm(measure):
     answers = alike((200, (NO, NO)), (80, (NO, YES)), (120, (YES, YES)))
     found = answers.estimate(measure, **DECLARED).coefficient(0.9)
     assert found.method == "log"
@@ -97,7 +94,7 @@ def test_a_kappa_of_many_items_has_t_on_the_logarithm(measure: str) -> None:
     assert told(found) == pytest.approx((1 - room * math.exp(reach), 1 - room * math.exp(-reach)))
 
 
-def test_degrees_of_freedom_are_those_of_the_variance() -> None:
+def test_degrees_of_freedom_are_those_of_the_variance():
     normal = norm.ppf((np.arange(10_000) + 0.5) / 10_000)
     columns = [normal, np.array([1.0, -1.0] * 50), np.array([9.0, *([-1.0] * 9)] * 3)]
     found = [
@@ -110,13 +107,13 @@ def test_degrees_of_freedom_are_those_of_the_variance() -> None:
     assert found[2] == pytest.approx(60 / (kurtosis - 27 / 29))
 
 
-def test_one_item_that_carries_all_the_variance_leaves_one_degree_of_freedom() -> None:
+def test_one_item_that_carries_all_the_variance_leaves_one_degree_of_freedom():
     change = np.array([1.0, *([-1e-9] * 999)])
     sums = (np.array([x]) for x in (1000.0, (change**2).sum(), (change**4).sum()))
     assert degrees_of_freedom(*sums)[0] == pytest.approx(2, rel=0.01)
 
 
-def test_logarithmic_bounds_stay_within_minus_1_and_1() -> None:
+def test_logarithmic_bounds_stay_within_minus_1_and_1():
     values, errors = np.array([0.999, -0.5, -1.2, 0.9]), np.array([0.3, 9.0, 0.1, 1e-9])
     low, high = log_confidence_intervals(values, errors, np.full(4, 5.0), 0.95)
     assert (low <= values).all()
@@ -129,7 +126,7 @@ def test_logarithmic_bounds_stay_within_minus_1_and_1() -> None:
 
 
 @pytest.mark.parametrize("measure", [*SHARES, *KAPPAS])
-def test_t_is_symmetric_as_it_was(measure: str) -> None:
+def test_t_is_symmetric_as_it_was(measure):
     found = rare(200).estimate(measure, **DECLARED).coefficient(interval="t")
     value, error = found.value, found.standard_error
     assert value is not None
@@ -139,7 +136,7 @@ def test_t_is_symmetric_as_it_was(measure: str) -> None:
     assert found.method == "t"
 
 
-def test_there_is_no_other_interval() -> None:
+def test_there_is_no_other_interval():
     for ask in (
         lambda: rare(40).estimate("fleiss_kappa").coefficient(interval="wald"),
         lambda: category_rates(ItemPatterns(), [], interval="wald"),
@@ -149,18 +146,13 @@ def test_there_is_no_other_interval() -> None:
             ask()
 
 
-# -- the posterior -------------------------------------------------------------------------
-
-
 def drawn(items: Sequence[float], rows: int = 400_000) -> Any:
     """Shares of a population, by plain Dirichlet draws."""
     return np.random.default_rng(3).dirichlet(items, size=rows)
 
 
 @pytest.mark.parametrize("confidence", [0.8, 0.95, 0.99])
-def test_two_categories_and_two_annotators_have_half_an_item_more_of_each_pattern(
-    confidence: float,
-) -> None:
+def test_two_categories_and_two_annotators_have_half_an_item_more_of_each_pattern(confidence):
     """By the definition: alpha = 1 - (disagreement) / (2 p (1 - p)) of a drawn population."""
     answers = alike((45, (NO, NO)), (3, (NO, YES)), (2, (YES, YES)))
     found = answers.estimate("krippendorff_alpha").coefficient(confidence)
@@ -174,7 +166,7 @@ def test_two_categories_and_two_annotators_have_half_an_item_more_of_each_patter
     assert told(found) == pytest.approx(tuple(wanted), abs=0.03 if confidence == 0.99 else 0.008)
 
 
-def test_of_many_annotators_one_item_at_most_is_supposed_between_the_two() -> None:
+def test_of_many_annotators_one_item_at_most_is_supposed_between_the_two():
     """Five annotators: 1/2 for each end, 1/4 for each of the four splits (kappa by hand)."""
     some = ((NO,) * 4 + (YES,), (NO, NO) + (YES,) * 3, (YES,) * 5)
     answers = alike((33, (NO,) * 5), (4, some[0]), (2, some[1]), (1, some[2]))
@@ -188,7 +180,7 @@ def test_of_many_annotators_one_item_at_most_is_supposed_between_the_two() -> No
     assert told(found) == pytest.approx(tuple(wanted), abs=0.008)
 
 
-def test_numbers_and_ranks_are_drawn_like_names() -> None:
+def test_numbers_and_ranks_are_drawn_like_names():
     """Three ranked categories, the least frequent one only ever beside its neighbour."""
     answers = alike((20, (NO, NO)), (5, (NO, YES)), (9, (YES, YES)), (2, (YES, MAYBE)))
     reading = {"categories": [0, 1, 2], "values": {0: 0.0, 1: 1.0, 2: 2.0}}
@@ -206,7 +198,7 @@ def test_numbers_and_ranks_are_drawn_like_names() -> None:
 
 
 @pytest.mark.parametrize("measure", [*KAPPAS, "scott_pi"])
-def test_perfect_agreement_is_bounded_below(measure: str) -> None:
+def test_perfect_agreement_is_bounded_below(measure):
     for items, least in ((4, -0.5), (20, 0.6), (80, 0.88)):
         answers = alike((items // 2, (NO, NO)), (items // 2, (YES, YES)))
         found = answers.estimate(measure, **DECLARED).coefficient()
@@ -216,21 +208,21 @@ def test_perfect_agreement_is_bounded_below(measure: str) -> None:
 
 
 @pytest.mark.parametrize("measure", KAPPAS)
-def test_where_nothing_can_be_learnt_there_are_no_bounds(measure: str) -> None:
+def test_where_nothing_can_be_learnt_there_are_no_bounds(measure):
     one_category = alike((30, (NO, NO))).estimate(measure).coefficient()
     assert (one_category.undefined, one_category.ci_low) == ("single_category", None)
     one_item = Answered([{1: NO, 2: YES}, {1: NO}, {2: YES}]).estimate(measure).coefficient()
     assert (one_item.ci_low, one_item.ci_high, one_item.method) == (None, None, None)
 
 
-def test_two_items_hardly_bound_anything() -> None:
+def test_two_items_hardly_bound_anything():
     low, high = told(alike((1, (NO, NO)), (1, (YES, YES))).estimate("fleiss_kappa").coefficient())
     assert low < -0.2
     assert high == 1
 
 
 @pytest.mark.parametrize("measure", KAPPAS)
-def test_bounds_are_drawn_until_a_hundred_items_say_more(measure: str) -> None:
+def test_bounds_are_drawn_until_a_hundred_items_say_more(measure):
     for apart, method in ((FEW - 1, "posterior"), (FEW, "log")):
         answers = alike((300, (NO, NO)), (apart - 20, (YES, YES)), (20, (NO, YES)))
         found = answers.estimate(measure).coefficient()
@@ -240,7 +232,7 @@ def test_bounds_are_drawn_until_a_hundred_items_say_more(measure: str) -> None:
         assert found.standard_error == pytest.approx((high - low) / 3.92, rel=0.1)
 
 
-def test_bounds_do_not_depend_on_the_order_of_the_tally() -> None:
+def test_bounds_do_not_depend_on_the_order_of_the_tally():
     numbers = [(30, (NO, NO)), (4, (NO, YES)), (3, (YES, YES)), (1, (YES, MAYBE))]
     both = [
         [alike(*given).estimate(measure).coefficient() for measure in KAPPAS]
@@ -249,7 +241,7 @@ def test_bounds_do_not_depend_on_the_order_of_the_tally() -> None:
     assert [told(one) for one in both[0]] == [told(one) for one in both[1]]
 
 
-def test_an_answer_that_nobody_gave_changes_nothing() -> None:
+def test_an_answer_that_nobody_gave_changes_nothing():
     plain, more = (
         rare(60).estimate("krippendorff_alpha", categories=categories).coefficient()
         for categories in ([0, 1], [0, 1, 7, 8, 9])
@@ -257,7 +249,7 @@ def test_an_answer_that_nobody_gave_changes_nothing() -> None:
     assert told(plain) == told(more)
 
 
-def test_a_kappa_of_named_annotators_is_as_far_from_its_bounds_as_that_of_unnamed() -> None:
+def test_a_kappa_of_named_annotators_is_as_far_from_its_bounds_as_that_of_unnamed():
     """On the scale of 1 - kappa, from Fleiss' kappa of the same items."""
     answers = alike((30, (NO, NO)), (6, (NO, YES)), (4, (YES, YES)))
     fleiss = answers.estimate("fleiss_kappa").coefficient()
@@ -271,7 +263,7 @@ def test_a_kappa_of_named_annotators_is_as_far_from_its_bounds_as_that_of_unname
         assert (1 - one) / (1 - conger.value) == pytest.approx((1 - other) / (1 - fleiss.value))
 
 
-def test_of_very_many_pairs_none_is_drawn() -> None:
+def test_of_very_many_pairs_none_is_drawn():
     table = {(NO, NO): 30, (NO, YES): 5, (YES, YES): 5}
     methods = [
         {one.method for one in cohen_kappas(kappa_cells([table] * pairs))}
@@ -280,7 +272,7 @@ def test_of_very_many_pairs_none_is_drawn() -> None:
     assert methods == [{"posterior"}, {"log"}]
 
 
-def test_each_category_against_the_rest_has_bounds_of_its_own() -> None:
+def test_each_category_against_the_rest_has_bounds_of_its_own():
     answers = alike((30, (NO, NO)), (4, (NO, YES)), (3, (YES, YES)), (1, (YES, MAYBE)))
     found = one_vs_rest_coefficients(answers.sample(), [0, 1, 2])
     for pair in found.values():
@@ -289,10 +281,10 @@ def test_each_category_against_the_rest_has_bounds_of_its_own() -> None:
     assert told(found[2][0]) == pytest.approx(told(as_two), abs=1e-12)
 
 
-def test_rates_of_categories_are_drawn_given_that_somebody_gave_them() -> None:
+def test_rates_of_categories_are_drawn_given_that_somebody_gave_them():
     """Three annotators: of items with the category, how many hold it one, two and three times."""
     rows = [[YES, NO, NO]] * 5 + [[YES, YES, NO]] * 3 + [[YES] * 3] * 8 + [[NO] * 3] * 90
-    patterns: dict[Any, int] = {}
+    patterns = {}
     for row in rows:
         patterns[make_pattern(row)] = patterns.get(make_pattern(row), 0) + 1
     rate, old = (
@@ -307,7 +299,7 @@ def test_rates_of_categories_are_drawn_given_that_somebody_gave_them() -> None:
 
 
 @pytest.mark.parametrize("columns", [3, 60])
-def test_draws_are_those_of_gamma_distributions_whatever_the_columns(columns: int) -> None:
+def test_draws_are_those_of_gamma_distributions_whatever_the_columns(columns):
     shapes = tuple(0.5 + n % 30 for n in range(columns))
     found = posterior_gamma_draws(shapes, 0.95)
     assert found.shape == (2000, columns)
@@ -317,10 +309,7 @@ def test_draws_are_those_of_gamma_distributions_whatever_the_columns(columns: in
     assert np.abs(apart).max() < 0.1
 
 
-# -- do they hold? -------------------------------------------------------------------------
-
-
-def test_alpha_of_a_rare_category_is_covered_and_by_t_it_is_not() -> None:
+def test_alpha_of_a_rare_category_is_covered_and_by_t_it_is_not():
     """Three annotators, 50 items, one answer in ten "yes", hardly any agreement on it."""
     chances = np.array([0.80, 0.12, 0.05, 0.03])  # nobody, one, two, three say yes
     holding = np.arange(4)
@@ -343,7 +332,7 @@ def test_alpha_of_a_rare_category_is_covered_and_by_t_it_is_not() -> None:
 
 
 @pytest.mark.parametrize("measure", ["percent_agreement", "gwet_ac1", "brennan_prediger"])
-def test_with_weights_the_wider_of_wilsons_and_the_posterior_is_taken(measure: str) -> None:
+def test_with_weights_the_wider_of_wilsons_and_the_posterior_is_taken(measure):
     """Nobody is two places apart here, and in the next sample somebody may be."""
     answered = alike((40, (NO, NO)), (5, (NO, YES)), (5, (MAYBE, MAYBE)))
     weighted = {

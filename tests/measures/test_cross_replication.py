@@ -32,7 +32,7 @@ PUBLISHED: list[Item] = [
 
 
 def estimate(items: list[Item], scale: str = "nominal") -> Estimate:
-    counts: Counter[tuple[Pattern, Pattern]] = Counter()
+    counts = Counter()
     for one, other in items:
         if one and other:
             counts[patterns(one), patterns(other)] += 1
@@ -54,7 +54,7 @@ def plain(items: list[Item], scale: str) -> float | None:
     """The definition, pair by pair."""
     shared = [(one, other) for one, other in items if one and other]
 
-    def apart(x: int, y: int) -> float:
+    def apart(x, y):
         return float(x != y) if scale == "nominal" else float((x - y) ** 2)
 
     whole = sum(len(one) + len(other) for one, other in shared)
@@ -67,7 +67,7 @@ def plain(items: list[Item], scale: str) -> float | None:
     return None if not expected else float(1 - observed / expected)
 
 
-def test_the_published_value() -> None:
+def test_the_published_value():
     found = estimate(PUBLISHED)
     assert found.value == pytest.approx(0.1818182, abs=1e-7)
     assert found.parts.observed == pytest.approx(1 - 9 / 22)
@@ -75,8 +75,8 @@ def test_the_published_value() -> None:
     assert found.items == 5
 
 
-def test_items_of_one_group_alone_do_not_count() -> None:
-    more: list[Item] = [*PUBLISHED, ([1, 1, 1], []), ([1, 1, 2], [])]
+def test_items_of_one_group_alone_do_not_count():
+    more = [*PUBLISHED, ([1, 1, 1], []), ([1, 1, 2], [])]
     assert estimate(more).value == estimate(PUBLISHED).value
 
 
@@ -85,14 +85,14 @@ some_items = st.lists(st.tuples(answers, answers), max_size=8)
 
 
 @given(some_items, st.sampled_from(["nominal", "interval"]))
-def test_it_is_what_a_plain_count_gives(items: list[Item], scale: str) -> None:
+def test_it_is_what_a_plain_count_gives(items, scale):
     found, wanted = estimate(items, scale), plain(items, scale)
     assert found.value == (None if wanted is None else pytest.approx(wanted))
     assert (found.value is None) == (found.undefined in {"no_overlap", "single_category"})
 
 
 @given(some_items)
-def test_it_is_symmetric(items: list[Item]) -> None:
+def test_it_is_symmetric(items):
     found, turned = estimate(items), estimate([(other, one) for one, other in items])
     assert found.value == (None if turned.value is None else pytest.approx(turned.value))
     assert found.standard_error == (
@@ -100,10 +100,10 @@ def test_it_is_symmetric(items: list[Item]) -> None:
     )
 
 
-def test_the_error_is_that_of_a_jackknife() -> None:
+def test_the_error_is_that_of_a_jackknife():
     rng = np.random.default_rng(1)
     truth = rng.integers(1, 4, 300)
-    items: list[Item] = []
+    items = []
     for true in truth.tolist():
         drawn = [true if rng.random() < 0.8 else int(rng.integers(1, 4)) for _ in range(5)]
         items.append((drawn[:2], drawn[2 : 4 + int(rng.integers(0, 2))]))
@@ -112,9 +112,9 @@ def test_the_error_is_that_of_a_jackknife() -> None:
     assert estimate(items).standard_error == pytest.approx(jackknife, rel=0.02)
 
 
-def test_two_halves_of_one_crowd_agree_as_well_as_the_crowd_within() -> None:
+def test_two_halves_of_one_crowd_agree_as_well_as_the_crowd_within():
     rng = np.random.default_rng(2)
-    items: list[Item] = []
+    items = []
     for true in rng.integers(1, 4, 4000).tolist():
         drawn = [true if rng.random() < 0.7 else int(rng.integers(1, 4)) for _ in range(4)]
         items.append((drawn[:2], drawn[2:]))

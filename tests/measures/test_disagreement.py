@@ -39,15 +39,15 @@ def patterns(items: list[dict[int, int]]) -> ItemPatterns:
 
 @given(ITEMS)
 @examples(100)
-def test_disagreement_adds_up_over_items(items: list[dict[int, int]]) -> None:
+def test_disagreement_adds_up_over_items(items):
     within, answers = plain(items)
     assert total_disagreement(patterns(items)) == (pytest.approx(within), answers)
 
 
 @given(ITEMS)
 @examples(100)
-def test_what_a_person_explains_is_counted_again_without_them(items: list[dict[int, int]]) -> None:
-    counts: dict[int, Counter] = {}
+def test_what_a_person_explains_is_counted_again_without_them(items):
+    counts = {}
     for held in items:
         pattern = make_pattern([(one,) for one in held.values()])
         for who, own in held.items():
@@ -61,11 +61,11 @@ def test_what_a_person_explains_is_counted_again_without_them(items: list[dict[i
         assert share == pytest.approx(expected)
 
 
-def test_an_item_of_one_answer_holds_none() -> None:
+def test_an_item_of_one_answer_holds_none():
     assert item_disagreement(make_pattern([(1,)])) == (0.0, 0)
 
 
-def test_what_items_explain_is_what_would_be_gone_if_they_were_like_the_others() -> None:
+def test_what_items_explain_is_what_would_be_gone_if_they_were_like_the_others():
     alike, apart = make_pattern([(1,), (1,)]), make_pattern([(1,), (2,)])
     better = ItemPatterns({alike: 90, apart: 10})
     worse = ItemPatterns({alike: 10, apart: 10})

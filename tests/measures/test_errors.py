@@ -67,12 +67,9 @@ def value_of(measure: str, sample: Sample) -> float:
     return found
 
 
-# -- the linearised error ------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("of", [*PLAIN, *ALPHAS, *WEIGHTED], ids=named)
 @pytest.mark.parametrize("answering", [1.0, 0.6])
-def test_an_items_influence_is_the_slope_of_the_coefficient(of: Of, answering: float) -> None:
+def test_an_items_influence_is_the_slope_of_the_coefficient(of, answering):
     """What a hundred items more of one kind change, of a hundred million: the slope itself."""
     measure, reading = of
     many = ItemPatterns({p: n * 1_000_000 for p, n in crowd(100, 3, answering=answering).patterns})
@@ -115,7 +112,7 @@ FAR = [ALPHAS[2], ("fleiss_kappa", DECLARED | {"weighting": "quadratic"}), CONGE
 
 @pytest.mark.parametrize("of", [*NEAR, *FAR], ids=named)
 @pytest.mark.parametrize("answering", [1.0, 0.6])
-def test_errors_are_near_a_jackknifes_from_a_hundred_items_on(of: Of, answering: float) -> None:
+def test_errors_are_near_a_jackknifes_from_a_hundred_items_on(of, answering):
     measure, reading = of
     answers = crowd(100, 8, answering=answering)
     apart = []
@@ -127,7 +124,7 @@ def test_errors_are_near_a_jackknifes_from_a_hundred_items_on(of: Of, answering:
     assert abs(apart[1]) < abs(apart[0]) * 0.55 + 1e-4  # half of it with twice the items
 
 
-def test_the_error_of_lights_kappa_is_near_a_jackknifes() -> None:
+def test_the_error_of_lights_kappa_is_near_a_jackknifes():
     answers = crowd(200, 8)
     error = answers.estimate("light_kappa", **DECLARED).standard_error
     rows, values = list(answers.given), []
@@ -141,7 +138,7 @@ def test_the_error_of_lights_kappa_is_near_a_jackknifes() -> None:
 
 @examples(20)
 @given(answered(annotators=3))
-def test_the_same_answers_twice(answers: Answered) -> None:
+def test_the_same_answers_twice(answers):
     """Nothing changes but alpha's correction, and n - 1 of n items' squares become (2n - 1)."""
     twice = Answered([*answers.given, *answers.given])
     every = [*PLAIN, *WEIGHTED, *ALPHAS, *CONGER, ("light_kappa", DECLARED)]
@@ -168,7 +165,7 @@ def test_the_same_answers_twice(answers: Answered) -> None:
 
 
 @given(complete())
-def test_cohens_large_sample_error_shrinks_by_the_root_of_two(answers: Answered) -> None:
+def test_cohens_large_sample_error_shrinks_by_the_root_of_two(answers):
     (table,) = answers.tables.values()
     once, both = cohen_kappa(table), cohen_kappa({cell: 2 * n for cell, n in table.items()})
     assert both.undefined == once.undefined
@@ -179,7 +176,7 @@ def test_cohens_large_sample_error_shrinks_by_the_root_of_two(answers: Answered)
 
 
 @given(answered())
-def test_bounds_hold_the_value(answers: Answered) -> None:
+def test_bounds_hold_the_value(answers):
     for measure, reading in [*PLAIN, *WEIGHTED, *ALPHAS, *CONGER]:
         found = answers.estimate(measure, **reading).coefficient(0.9)
         assert (found.ci_low is None) == (found.ci_high is None) == (found.method is None)
@@ -190,13 +187,13 @@ def test_bounds_hold_the_value(answers: Answered) -> None:
             assert wide.ci_low <= found.ci_low + 1e-3  # other draws of the same posterior
 
 
-def test_a_single_compared_item_among_singles_has_no_error() -> None:
+def test_a_single_compared_item_among_singles_has_no_error():
     kappa = Answered([{1: (0,), 2: (1,)}, {1: (0,)}, {2: (1,)}]).estimate("fleiss_kappa")
     found = kappa.coefficient()
     assert (found.value, found.standard_error, found.ci_low) == (-1, None, None)
 
 
-def test_items_that_all_agree_to_the_same_degree_still_have_bounds() -> None:
+def test_items_that_all_agree_to_the_same_degree_still_have_bounds():
     found = Answered([{1: (0,), 2: (0,), 3: (1,)}] * 9).estimate("percent_agreement").coefficient()
     assert found.standard_error == pytest.approx(0, abs=1e-15)
     assert found.ci_low == pytest.approx(0.05 ** (1 / 9) / 3)
@@ -205,7 +202,7 @@ def test_items_that_all_agree_to_the_same_degree_still_have_bounds() -> None:
 
 
 @pytest.mark.parametrize("confidence", [0, 1, 95, float("nan")])
-def test_a_level_outside_0_to_1_is_refused(confidence: float) -> None:
+def test_a_level_outside_0_to_1_is_refused(confidence):
     answers = Answered([{1: (0,), 2: (1,)}])
     for measure, reading in [*PLAIN, *ALPHAS]:
         with pytest.raises(InvalidOption):
@@ -214,17 +211,12 @@ def test_a_level_outside_0_to_1_is_refused(confidence: float) -> None:
         cohen_kappa({((0,), (1,)): 3}, confidence)
 
 
-# -- clusters ------------------------------------------------------------------------------
-
-
-def by_cluster(
-    answers: Answered, measure: str, clusters: list[int], how: str = "asymmetric", **reading: Any
-) -> Coefficient:
+def by_cluster(answers, measure, clusters, how="asymmetric", **reading):
     """The figure with the error of items in clusters, one number per item."""
     found = answers.estimate(measure, **reading)
     assert found.influence is not None
     place = {pattern: n for n, (pattern, _) in enumerate(answers.patterns)}
-    sums: dict[int, float] = Counter()
+    sums = Counter()
     for given_, cluster in zip(answers.given, clusters, strict=True):
         (pattern,) = Answered([given_]).patterns.counts
         sums[cluster] += found.influence[place[pattern]]
@@ -235,7 +227,7 @@ def by_cluster(
 
 
 @pytest.mark.parametrize("of", [*PLAIN, *ALPHAS, *WEIGHTED], ids=named)
-def test_clusters_of_one_item_each_give_the_plain_error(of: Of) -> None:
+def test_clusters_of_one_item_each_give_the_plain_error(of):
     measure, reading = of
     answers = crowd(400, 11)  # enough for the bounds of both to be made alike
     for how in INTERVALS:
@@ -251,7 +243,7 @@ def told(found: Coefficient) -> list[float | None]:
 
 
 @pytest.mark.parametrize("of", [*PLAIN, *ALPHAS, *WEIGHTED], ids=named)
-def test_an_item_twice_in_one_cluster_is_one_item(of: Of) -> None:
+def test_an_item_twice_in_one_cluster_is_one_item(of):
     measure, reading = of
     once = crowd(50, 11)
     twice = Answered([*once.given, *once.given])
@@ -266,7 +258,7 @@ def test_an_item_twice_in_one_cluster_is_one_item(of: Of) -> None:
     assert found.standard_error / naive == pytest.approx(math.sqrt(99 / 49), abs=1e-9)
 
 
-def test_one_cluster_supports_no_error_and_nothing_has_none() -> None:
+def test_one_cluster_supports_no_error_and_nothing_has_none():
     answers = crowd(20, 1)
     one = by_cluster(answers, "fleiss_kappa", [0] * 20)
     assert (one.standard_error, one.ci_low, one.ci_high, one.method) == (None, None, None, None)
@@ -275,11 +267,8 @@ def test_one_cluster_supports_no_error_and_nothing_has_none() -> None:
     assert coefficient_over_clusters(blank, (1.0, 1.0), 5, "document") is blank
 
 
-# -- the bootstrap -------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("answering", [1.0, 0.6])
-def test_the_bootstrap_is_near_the_linearised_error(answering: float) -> None:
+def test_the_bootstrap_is_near_the_linearised_error(answering):
     answers = crowd(1000, 21, answering=answering)
     ordinal = [("krippendorff_alpha", DECLARED | {"scale": "ordinal"})]
     for measure, reading in [*PLAIN, *WEIGHTED[-3:], *ALPHAS[:1], *ALPHAS[2:], *ordinal]:
@@ -296,7 +285,7 @@ def test_the_bootstrap_is_near_the_linearised_error(answering: float) -> None:
             assert one == pytest.approx(other, abs=0.5 * plain.standard_error)
 
 
-def test_the_same_seed_gives_the_same_bootstrap() -> None:
+def test_the_same_seed_gives_the_same_bootstrap():
     answers = crowd(60, 2)
     sample = answers.sample(**DECLARED)
     found = [answers.estimate(measure, **DECLARED).coefficient() for measure, _ in PLAIN]
@@ -305,7 +294,7 @@ def test_the_same_seed_gives_the_same_bootstrap() -> None:
     assert [one.standard_error for one in first] != [one.standard_error for one in other]
 
 
-def test_draws_are_samples_of_as_many_items() -> None:
+def test_draws_are_samples_of_as_many_items():
     sample = crowd(40, 2).sample()
     drawn = np.concatenate(list(bootstrap_draws(sample, 200, seed=3)))
     assert drawn.shape == (200, len(sample.table.items))
@@ -319,7 +308,7 @@ def test_draws_are_samples_of_as_many_items() -> None:
 
 @pytest.mark.parametrize("measure", BOOTSTRAPPED)
 @given(answered(annotators=2))
-def test_a_draw_of_every_item_once_gives_the_figure_itself(measure: str, answers: Answered) -> None:
+def test_a_draw_of_every_item_once_gives_the_figure_itself(measure, answers):
     for reading in ({}, {"weighting": "linear"}, {"scale": "ordinal"}, {"scale": "interval"}):
         sample = answers.sample(**DECLARED, **reading)
         function = MEASURES[measure].function
@@ -330,7 +319,7 @@ def test_a_draw_of_every_item_once_gives_the_figure_itself(measure: str, answers
             assert BOOTSTRAPPED[measure](sample, items)[0] == pytest.approx(wanted, abs=1e-9)
 
 
-def test_what_cannot_be_bootstrapped_keeps_what_it_has() -> None:
+def test_what_cannot_be_bootstrapped_keeps_what_it_has():
     answers = crowd(30, 4)
     conger = answers.estimate("conger_kappa", **DECLARED).coefficient()
     blank = Coefficient("fleiss_kappa", None, "no_overlap")
@@ -338,7 +327,7 @@ def test_what_cannot_be_bootstrapped_keeps_what_it_has() -> None:
     assert bootstrap(sample, [conger, blank], replicates=10, seed=0) == [conger, blank]
 
 
-def test_a_figure_that_most_samples_leave_undefined_keeps_its_error() -> None:
+def test_a_figure_that_most_samples_leave_undefined_keeps_its_error():
     # Both items of two answers are in 1 - 2 (21/22)**22 + (20/22)**22 of the samples: in 40%.
     pairs = [{1: (0,), 2: (0,)}, {1: (1,), 2: (1,)}]
     answers = Answered([*pairs, *([{1: (0,)}] * 20)])
@@ -347,17 +336,14 @@ def test_a_figure_that_most_samples_leave_undefined_keeps_its_error() -> None:
     assert bootstrap(answers.sample(), [plain], replicates=500, seed=1) == [plain]
 
 
-def test_samples_of_what_does_not_vary_leave_the_exact_bound() -> None:
+def test_samples_of_what_does_not_vary_leave_the_exact_bound():
     answers = Answered([{1: (0,), 2: (0,)}, {1: (1,), 2: (1,)}] * 10)
     plain = answers.estimate("fleiss_kappa").coefficient(interval="t")
     assert (plain.value, plain.method) == (1, "one-sided exact")
     assert bootstrap(answers.sample(), [plain], replicates=500, seed=1) == [plain]
 
 
-# -- over annotators -----------------------------------------------------------------------
-
-
-def test_the_jackknife_over_annotators_by_hand() -> None:
+def test_the_jackknife_over_annotators_by_hand():
     found = jackknife_over_annotators(Coefficient("fleiss_kappa", 0.5), [0.4, 0.5, 0.6, 0.7])
     # (n - 1) / n times the squared distances from .55: .75 * .05.
     assert found.standard_error == pytest.approx(math.sqrt(0.0375))
@@ -369,7 +355,7 @@ def test_the_jackknife_over_annotators_by_hand() -> None:
 
 
 @pytest.mark.parametrize("without", [[0.4, 0.5], [0.4, None, 0.5, 0.6], []])
-def test_too_few_annotators_support_no_error(without: list[float | None]) -> None:
+def test_too_few_annotators_support_no_error(without):
     figure = Coefficient("fleiss_kappa", 0.5, standard_error=0.1, ci_low=0.3, ci_high=0.7)
     found = jackknife_over_annotators(figure, without)
     assert (found.value, found.standard_error, found.ci_low, found.method) == (

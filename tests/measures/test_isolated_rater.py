@@ -71,7 +71,7 @@ def plain(items: list[Item], measure: str) -> float | None:
 @pytest.mark.parametrize("measure", NAMES)
 @given(ITEMS)
 @examples(60)
-def test_a_coefficient_is_that_of_a_plain_count(measure: str, items: list[Item]) -> None:
+def test_a_coefficient_is_that_of_a_plain_count(measure, items):
     expected = plain(items, measure)
     value = rater_coefficient(measure, beside(items)).value
     assert value == (None if value is None else pytest.approx(expected, abs=1e-12))
@@ -80,9 +80,7 @@ def test_a_coefficient_is_that_of_a_plain_count(measure: str, items: list[Item])
 @pytest.mark.parametrize("measure", NAMES)
 @given(items=ITEMS, weight=st.integers(0, 24))
 @examples(40)
-def test_an_item_moves_the_figure_by_its_influence(
-    measure: str, items: list[Item], weight: int
-) -> None:
+def test_an_item_moves_the_figure_by_its_influence(measure, items, weight):
     """The derivative by a small further weight of one item is its influence, to first order."""
     rows = Counter(((own,), make_pattern((v,) for v in met)) for own, met in items)
     key = [*rows][weight % len(rows)]
@@ -101,7 +99,7 @@ def test_an_item_moves_the_figure_by_its_influence(
 
 @given(ITEMS)
 @examples(40)
-def test_the_group_beside_itself_is_its_own_coefficient(items: list[Item]) -> None:
+def test_the_group_beside_itself_is_its_own_coefficient(items):
     """Percent agreement of the group is the mean over its members, each set beside the others."""
     pairs = fmean(fmean(a == b for a, b in combinations(met, 2)) for _, met in items)
     assert group_coefficient("percent_agreement", beside(items)).value == pytest.approx(pairs)
@@ -109,12 +107,10 @@ def test_the_group_beside_itself_is_its_own_coefficient(items: list[Item]) -> No
 
 @given(ITEMS)
 @examples(40)
-def test_the_majority_of_the_others_is_the_truth_for_rater_and_member_alike(
-    items: list[Item],
-) -> None:
-    rater: list[float] = []
-    member: list[float] = []
-    shares: list[float] = []
+def test_the_majority_of_the_others_is_the_truth_for_rater_and_member_alike(items):
+    rater = []
+    member = []
+    shares = []
     for own, met in items:
         hits = [0, 0, 0]
         for place, answer in enumerate(met):
@@ -134,7 +130,7 @@ def test_the_majority_of_the_others_is_the_truth_for_rater_and_member_alike(
         assert second.value == pytest.approx(sum(member) / sum(shares))
 
 
-def test_a_rater_drawn_at_random_from_the_group_is_on_average_at_its_agreement() -> None:
+def test_a_rater_drawn_at_random_from_the_group_is_on_average_at_its_agreement():
     draw = np.random.default_rng(1)
     gaps = []
     for _ in range(200):
@@ -152,7 +148,7 @@ def test_a_rater_drawn_at_random_from_the_group_is_on_average_at_its_agreement()
         assert 0.9 <= fmean(covered for *_, covered in own) <= 1.0
 
 
-def test_a_constant_rater_has_no_more_than_chance() -> None:
+def test_a_constant_rater_has_no_more_than_chance():
     items = [(1, (1, 1, 2)), (2, (2, 2, 2)), (1, (1, 1, 1)), (3, (3, 1, 1))] * 10
     constant = constant_rater(beside(items), READ)
     assert rater_coefficient("percent_agreement", constant).value == pytest.approx(7 / 12)
@@ -162,7 +158,7 @@ def test_a_constant_rater_has_no_more_than_chance() -> None:
     )
 
 
-def test_few_items_without_any_difference_are_not_called_sure() -> None:
+def test_few_items_without_any_difference_are_not_called_sure():
     of = beside([(1, (1, 1)), (2, (2, 2)), (3, (3, 3))])
     gap = gap_between(
         rater_coefficient("percent_agreement", of), group_coefficient("percent_agreement", of), 0.95
@@ -172,7 +168,7 @@ def test_few_items_without_any_difference_are_not_called_sure() -> None:
     assert gap.low == pytest.approx(0.05 ** (1 / 3) - 1)
 
 
-def test_items_that_two_people_answered_are_preferred_to_those_of_one() -> None:
+def test_items_that_two_people_answered_are_preferred_to_those_of_one():
     of = beside([(1, (1, 1)), (1, (2,)), (2, (2, 1))])
     assert of.group.items == 2
     assert beside([(1, (2,)), (1, (1,))]).group.items == 2

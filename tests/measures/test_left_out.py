@@ -43,7 +43,7 @@ DECLARED: dict[str, Any] = {"categories": [0, 1, 2, 3], "values": {0: 0.0, 1: 1.
 
 @some
 @given(answered(one_category | several_categories))
-def test_leaving_out_each_annotator_is_counting_without_him(answers: Answered) -> None:
+def test_leaving_out_each_annotator_is_counting_without_him(answers):
     left = dict(jackknife_item_patterns(answers.patterns, answers.tallies))
     assert left.keys() == answers.marginals.keys()
     for annotator, patterns in left.items():
@@ -58,7 +58,7 @@ def test_leaving_out_each_annotator_is_counting_without_him(answers: Answered) -
 
 @some
 @given(answered(one_category | several_categories), st.sets(st.integers(0, 3), min_size=2))
-def test_merging_is_counting_merged_answers(answers: Answered, merged: set[int]) -> None:
+def test_merging_is_counting_merged_answers(answers, merged):
     into = dict.fromkeys(merged, min(merged))
     rows = [[merge_pattern_answer(a, into) for a in given_.values()] for given_ in answers.given]
     assert merge_pattern_table(answers.patterns, into) == tally(rows)
@@ -66,7 +66,7 @@ def test_merging_is_counting_merged_answers(answers: Answered, merged: set[int])
 
 @some
 @given(complete(annotators=3))
-def test_nothing_is_left_to_agree_on_where_all_categories_are_merged(answers: Answered) -> None:
+def test_nothing_is_left_to_agree_on_where_all_categories_are_merged(answers):
     one = merge_pattern_table(answers.patterns, dict.fromkeys(range(4), 0))
     for measure in ("fleiss_kappa", "krippendorff_alpha", "gwet_ac1", "brennan_prediger"):
         function = MEASURES[measure].function
@@ -79,16 +79,14 @@ def test_nothing_is_left_to_agree_on_where_all_categories_are_merged(answers: An
 
 @some
 @given(answered(several_categories), st.integers(0, 3))
-def test_without_a_category_is_without_the_answers_that_hold_it(
-    answers: Answered, category: int
-) -> None:
+def test_without_a_category_is_without_the_answers_that_hold_it(answers, category):
     rows = [[a for a in given_.values() if category not in a] for given_ in answers.given]
     assert patterns_without_category(answers.patterns, category) == tally(rows)
 
 
 @some
 @given(answered())
-def test_merging_two_of_four_changes_no_more_than_those(answers: Answered) -> None:
+def test_merging_two_of_four_changes_no_more_than_those(answers):
     for first, second in combinations(range(4), 2):
         merged = merge_pattern_table(answers.patterns, {second: first})
         assert merged.items == answers.patterns.items
@@ -100,7 +98,7 @@ def test_merging_two_of_four_changes_no_more_than_those(answers: Answered) -> No
 
 def labels_by_category(patterns: ItemPatterns) -> Counter[int]:
     """How many answers hold each category that occurs."""
-    totals: Counter[int] = Counter()
+    totals = Counter()
     for pattern, items in patterns:
         for answer, count in pattern:
             totals.update(dict.fromkeys(answer, items * count))
@@ -117,9 +115,7 @@ def labels_by_category(patterns: ItemPatterns) -> Counter[int]:
 )  # fmt: skip
 @some
 @given(answered())
-def test_without_one_item_is_counting_without_it(
-    measure: str, reading: str, answers: Answered
-) -> None:
+def test_without_one_item_is_counting_without_it(measure, reading, answers):
     how = {"scale" if measure == "krippendorff_alpha" else "weighting": reading}
     patterns = answers.patterns
     sample = sample_for_measures(patterns, 4, **how, **DECLARED)
@@ -133,7 +129,7 @@ def test_without_one_item_is_counting_without_it(
         assert value == (None if wanted is None else pytest.approx(wanted, abs=1e-9))
 
 
-def test_the_strongest_patterns_move_the_figure_most() -> None:
+def test_the_strongest_patterns_move_the_figure_most():
     answers = crowd(60, 5)
     alpha = answers.estimate("krippendorff_alpha")
     assert alpha.influence is not None

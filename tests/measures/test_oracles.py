@@ -68,7 +68,7 @@ def computed(case: str, key: str) -> Coefficient:
     return loaded.estimate(NAMES[name], **loaded.reading, **how).coefficient(interval="t")
 
 
-def test_no_figure_of_a_measure_is_passed_over() -> None:
+def test_no_figure_of_a_measure_is_passed_over():
     left = {key for case in CASES for key in EXPECTED[case]["coefficients"]} - {k for _, k in KEYS}
     assert {key.partition(":")[0] for key in left} == {
         # tested below
@@ -82,7 +82,7 @@ def test_no_figure_of_a_measure_is_passed_over() -> None:
 
 
 @pytest.mark.parametrize(("case", "key"), KEYS)
-def test_value(case: str, key: str) -> None:
+def test_value(case, key):
     result = computed(case, key)
     assert result.measure == NAMES[key.partition(".")[0]]
     assert result.value == near(figure(case, key)["value"])
@@ -91,7 +91,7 @@ def test_value(case: str, key: str) -> None:
 @pytest.mark.parametrize(
     ("case", "key"), [k for k in KEYS if figure(*k).keys() & {"po", "pe", "do", "de"}]
 )
-def test_observed_and_expected(case: str, key: str) -> None:
+def test_observed_and_expected(case, key):
     given, result = figure(case, key), computed(case, key)
     known = {"po": result.observed, "pe": result.expected}
     known["do"], known["de"] = (
@@ -109,7 +109,7 @@ def test_observed_and_expected(case: str, key: str) -> None:
 def given_error(case: str, key: str) -> float | None:
     """The error to give: of a ratio where that is known, else linearised."""
     if key == "cohen":
-        found: float | None = EXPECTED[case]["coefficients"].get("cohen.se", {}).get("value")
+        found = EXPECTED[case]["coefficients"].get("cohen.se", {}).get("value")
         return found
     errors = figure(case, key).get("se", {})
     known = (errors[name] for name in ("ratio", "linearised", "gwet") if name in errors)
@@ -117,7 +117,7 @@ def given_error(case: str, key: str) -> float | None:
 
 
 @pytest.mark.parametrize(("case", "key"), [k for k in KEYS if given_error(*k) is not None])
-def test_standard_error(case: str, key: str) -> None:
+def test_standard_error(case, key):
     result = computed(case, key)
     if EXPECTED[case]["n_items_two_plus"] < 2:
         assert result.standard_error is None
@@ -140,7 +140,7 @@ INTERVALS = [k for k in KEYS if published_bounds(*k) is not None]
 
 
 @pytest.mark.parametrize(("case", "key"), INTERVALS)
-def test_published_interval(case: str, key: str) -> None:
+def test_published_interval(case, key):
     result, published = computed(case, key), published_bounds(case, key)
     assert result.value is not None
     assert published is not None
@@ -166,7 +166,7 @@ RECOMMENDED = [
 
 
 @pytest.mark.parametrize(("case", "key"), RECOMMENDED)
-def test_recommended_for_degenerate_cases(case: str, key: str) -> None:
+def test_recommended_for_degenerate_cases(case, key):
     recommended = EXPECTED[case]["recommended"]
     wanted = recommended.get(key, recommended.get(key.partition(".")[0], recommended.get("*")))
     value = wanted[0] if isinstance(wanted, list) else wanted
@@ -189,19 +189,19 @@ def test_recommended_for_degenerate_cases(case: str, key: str) -> None:
         ("d08_no_overlap", {"no_overlap"}),
     ],
 )
-def test_reason(case: str, reasons: set[str]) -> None:
+def test_reason(case, reasons):
     found = {computed(case, key).undefined for name, key in KEYS if name == case}
     assert found - {None} == reasons
 
 
-def test_scott_pi_is_for_two() -> None:
+def test_scott_pi_is_for_two():
     of_three = load("d04_one_item_agree").estimate("scott_pi")
     assert (of_three.value, of_three.undefined) == (None, "not_applicable")
     of_two = load("c01_cohen1960_p37").estimate("scott_pi")
     assert of_two.value == near(figure("c01_cohen1960_p37", "fleiss")["value"])
 
 
-def test_perfect_agreement_has_a_one_sided_bound() -> None:
+def test_perfect_agreement_has_a_one_sided_bound():
     raw = computed("d07_perfect", "pa")
     assert (raw.ci_low, raw.ci_high) == (near(0.05 ** (1 / 9)), 1.0)
     kappa = computed("d07_perfect", "fleiss")
@@ -209,17 +209,14 @@ def test_perfect_agreement_has_a_one_sided_bound() -> None:
     assert {raw.method, kappa.method} == {"one-sided exact"}
 
 
-# -- what stands beside the coefficients ---------------------------------------------------
-
-
 @pytest.mark.parametrize("case", SINGLE)
-def test_agreement_of_all_pairs_together(case: str) -> None:
+def test_agreement_of_all_pairs_together(case):
     result = computed(case, "pa").details.get("pair_weighted")
     assert result == near(figure(case, "pa.pair_weighted")["value"])
 
 
 @pytest.mark.parametrize("case", [c for c in SINGLE if "pairwise_cohen (SK agrees)" in EXPECTED[c]])
-def test_kappa_of_every_pair(case: str) -> None:
+def test_kappa_of_every_pair(case):
     loaded = load(case)
     cells = kappa_cells(list(loaded.tables.values()))
     kappas = dict(zip(loaded.tables, cohen_kappas(cells), strict=True))
@@ -236,7 +233,7 @@ PER_CATEGORY = [case for case in SINGLE if any(":" in key for key in load(case).
 
 
 @pytest.mark.parametrize("case", PER_CATEGORY)
-def test_category_rates(case: str) -> None:
+def test_category_rates(case):
     loaded = load(case)
     rates = category_rates(loaded.patterns, list(loaded.categories.values()))
     for name, rate in zip(loaded.categories, rates, strict=True):
@@ -252,7 +249,7 @@ CATEGORY_KAPPAS = [c for c in CASES if any("fleiss.cat:" in key for key in load(
 
 
 @pytest.mark.parametrize("case", CATEGORY_KAPPAS)
-def test_kappa_of_every_category(case: str) -> None:
+def test_kappa_of_every_category(case):
     loaded = load(case)
     found = one_vs_rest_coefficients(
         loaded.sample(**loaded.reading), list(loaded.categories.values())
@@ -263,7 +260,7 @@ def test_kappa_of_every_category(case: str) -> None:
 
 
 @pytest.mark.parametrize("case", SETS)
-def test_kappa_and_alpha_of_every_label_in_sets(case: str) -> None:
+def test_kappa_and_alpha_of_every_label_in_sets(case):
     loaded = load(case)
     found = one_vs_rest_coefficients(
         loaded.sample(**loaded.reading), list(loaded.categories.values())
@@ -278,7 +275,7 @@ WITHOUT = "per_annotator (alpha checked with KP)"
 
 
 @pytest.mark.parametrize("case", [case for case in SINGLE if WITHOUT in EXPECTED[case]])
-def test_alpha_without_each_annotator(case: str) -> None:
+def test_alpha_without_each_annotator(case):
     loaded = load(case)
     others = dict(jackknife_item_patterns(loaded.patterns, loaded.tallies))
     for name, row in EXPECTED[case][WITHOUT].items():

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks.estimates import SETTINGS, Setting, coverage
+from benchmarks.estimates import SETTINGS, coverage
 from tests.profiles import EXHAUSTIVE
 from tracker.measures.intervals import wilson_interval
 from tracker.measures.prediction_powered import (
@@ -46,17 +46,13 @@ COUNTS = st.integers(0, 60)
 
 
 @pytest.mark.parametrize(("labeled", "unlabeled", "expected"), REFERENCES)
-def test_the_prediction_powered_mean_is_that_of_ppi_python(
-    labeled: Pairs, unlabeled: Values, expected: tuple[float, float, float]
-) -> None:
+def test_the_prediction_powered_mean_is_that_of_ppi_python(labeled, unlabeled, expected):
     of = prediction_powered_mean(labeled, unlabeled, 0.95)
     assert (of.value, of.ci_low, of.ci_high) == pytest.approx(expected, abs=1e-9)
 
 
 @given(cells=st.tuples(COUNTS, COUNTS, COUNTS, COUNTS), others=st.tuples(COUNTS, COUNTS))
-def test_the_prediction_powered_mean_is_its_formula_over_rows(
-    cells: tuple[int, ...], others: tuple[int, ...]
-) -> None:
+def test_the_prediction_powered_mean_is_its_formula_over_rows(cells, others):
     pairs = ((1.0, 1.0), (1.0, 0.0), (0.0, 1.0), (0.0, 0.0))
     labeled = dict(zip(pairs, cells, strict=True))
     unlabeled = {1.0: others[0], 0.0: others[1]}
@@ -77,14 +73,14 @@ def test_the_prediction_powered_mean_is_its_formula_over_rows(
     assert of.ci_high == pytest.approx(value + 1.959963984540054 * error, abs=1e-9)
 
 
-def test_a_model_that_says_nothing_leaves_people_alone() -> None:
+def test_a_model_that_says_nothing_leaves_people_alone():
     labeled = {(1, 1): 25, (1, 0): 25, (0, 1): 25, (0, 0): 25}
     assert prediction_powered_mean(labeled, {1: 30, 0: 30}, 0.95).weight == 0
     assert rogan_gladen_share(labeled, {1: 1, 0: 1}, 0.95).undefined == NO_BETTER_THAN_CHANCE
     assert prediction_powered_mean(labeled, {}, 0.95).undefined == NO_UNLABELED
 
 
-def test_the_corrected_share_is_rogan_and_gladens_with_lang_and_reiczigels_interval() -> None:
+def test_the_corrected_share_is_rogan_and_gladens_with_lang_and_reiczigels_interval():
     """The interval was computed by hand from the paper's formulas, step by step."""
     labeled = {(1, 1): 40, (1, 0): 7, (0, 1): 9, (0, 0): 44}
     of = rogan_gladen_share(labeled, {1: 500, 0: 700}, 0.95)
@@ -101,20 +97,20 @@ def test_the_corrected_share_is_rogan_and_gladens_with_lang_and_reiczigels_inter
     assert not of.clipped
 
 
-def test_a_corrected_share_outside_0_to_1_is_clipped_and_says_so() -> None:
+def test_a_corrected_share_outside_0_to_1_is_clipped_and_says_so():
     labeled = {(1, 1): 9, (0, 1): 1, (1, 0): 3, (0, 0): 7}
     of = rogan_gladen_share(labeled, {1: 5, 0: 95}, 0.95)
     assert (of.value, of.clipped) == (0.0, True)
     assert of.ci_low == 0
 
 
-def test_a_stratum_without_a_label_makes_the_stratified_share_undefined() -> None:
+def test_a_stratum_without_a_label_makes_the_stratified_share_undefined():
     strata = {"x": Stratum(50, {1: 5, 0: 5}), "y": Stratum(1, {}), "z": Stratum(0, {})}
     of = stratified_mean(strata, 0.95)
     assert (of.undefined, of.missing) == (UNLABELED_STRATUM, ("y",))
 
 
-def test_a_stratified_mean_weighs_each_stratum_by_its_items() -> None:
+def test_a_stratified_mean_weighs_each_stratum_by_its_items():
     strata = {"1": Stratum(300, {1.0: 5, 2.0: 5}), "2": Stratum(100, {4.0: 6, 5.0: 2})}
     of = stratified_mean(strata, 0.95, share=False)
     assert of.value == pytest.approx(0.75 * 1.5 + 0.25 * 4.25)
@@ -126,7 +122,7 @@ def test_a_stratified_mean_weighs_each_stratum_by_its_items() -> None:
 
 
 @given(ones=st.integers(0, 300), zeros=st.integers(0, 300))
-def test_people_alone_are_worth_themselves(ones: int, zeros: int) -> None:
+def test_people_alone_are_worth_themselves(ones, zeros):
     if ones + zeros < 2:
         return
     low, high = wilson_interval(ones / (ones + zeros), ones + zeros, 0.95)
@@ -138,9 +134,7 @@ def test_people_alone_are_worth_themselves(ones: int, zeros: int) -> None:
     strata=st.lists(st.tuples(st.integers(1, 400), COUNTS, COUNTS), min_size=1, max_size=5),
     answers=st.integers(0, 80),
 )
-def test_answers_are_shared_out_by_items_and_spread(
-    strata: list[tuple[int, int, int]], answers: int
-) -> None:
+def test_answers_are_shared_out_by_items_and_spread(strata, answers):
     every = [Stratum(items + ones + zeros, {1: ones, 0: zeros}) for items, ones, zeros in strata]
     more = neyman_allocation(every, answers)
     assert sum(more) == min(answers, sum(items for items, _, _ in strata))
@@ -152,7 +146,7 @@ def test_answers_are_shared_out_by_items_and_spread(
 
 
 @pytest.mark.parametrize("setting", SETTINGS if EXHAUSTIVE else SETTINGS[1:3])
-def test_intervals_hold_the_truth_about_as_often_as_they_say(setting: Setting) -> None:
+def test_intervals_hold_the_truth_about_as_often_as_they_say(setting):
     held = coverage(setting, 1_000 if EXHAUSTIVE else 400)
     assert all(share > 0.925 for share, _ in held.values()), held
     if EXHAUSTIVE:

@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 
 from tests.measures.answered import Answered
 from tests.measures.strategies import (
-    Rows,
     answered,
     complete,
     one_category,
@@ -83,9 +82,6 @@ def renamed(answers: Answered, names: dict[int, int]) -> Answered:
     )
 
 
-# -- what does not matter ------------------------------------------------------------------
-
-
 def shuffled(answers: Answered, random: Random) -> Answered:
     """The same answers, items and annotators under other names and in another order."""
     people = dict(zip(range(1, 5), random.sample(range(1, 5), 4), strict=True))
@@ -98,7 +94,7 @@ def shuffled(answers: Answered, random: Random) -> Answered:
 
 @examples(20)
 @given(answered(), st.randoms(use_true_random=False))
-def test_order_and_names_do_not_matter(answers: Answered, random: Random) -> None:
+def test_order_and_names_do_not_matter(answers, random):
     after = shuffled(answers, random)
     for measure, reading in NOMINAL:
         alike(after.estimate(measure, **reading), answers.estimate(measure, **reading))
@@ -106,7 +102,7 @@ def test_order_and_names_do_not_matter(answers: Answered, random: Random) -> Non
 
 @examples(20)
 @given(answered(several_categories), st.randoms(use_true_random=False))
-def test_order_and_names_do_not_matter_to_sets(answers: Answered, random: Random) -> None:
+def test_order_and_names_do_not_matter_to_sets(answers, random):
     after = shuffled(answers, random)
     for measure, reading in OF_SETS:
         alike(after.estimate(measure, **reading), answers.estimate(measure, **reading))
@@ -114,7 +110,7 @@ def test_order_and_names_do_not_matter_to_sets(answers: Answered, random: Random
 
 @examples(20)
 @given(answered())
-def test_the_direction_of_a_scale_does_not_matter(answers: Answered) -> None:
+def test_the_direction_of_a_scale_does_not_matter(answers):
     turned = renamed(answers, {0: 3, 1: 2, 2: 1, 3: 0})
     values = {number: 6.0 - DECLARED["values"][3 - number] for number in range(4)}
     for measure, reading in ORDERED:
@@ -125,9 +121,7 @@ def test_the_direction_of_a_scale_does_not_matter(answers: Answered) -> None:
 
 @examples(20)
 @given(answered(), st.floats(0.1, 50), st.floats(-9, 9))
-def test_the_unit_of_numbers_does_not_matter_nor_where_they_begin(
-    answers: Answered, unit: float, start: float
-) -> None:
+def test_the_unit_of_numbers_does_not_matter_nor_where_they_begin(answers, unit, start):
     values = {number: start + unit * value for number, value in DECLARED["values"].items()}
     for measure, reading in ORDERED:
         if reading.get("scale") != "ratio":
@@ -140,7 +134,7 @@ def test_the_unit_of_numbers_does_not_matter_nor_where_they_begin(
 
 @examples(20)
 @given(projects(one_category), projects(one_category))
-def test_tallies_of_parts_add_up_to_the_tally_of_all(left: Rows, right: Rows) -> None:
+def test_tallies_of_parts_add_up_to_the_tally_of_all(left, right):
     parts, whole = tally(left) + tally(right), tally(left + right)
     for measure, reading in EVERY:
         function = MEASURES[measure].function
@@ -153,7 +147,7 @@ def test_tallies_of_parts_add_up_to_the_tally_of_all(left: Rows, right: Rows) ->
 
 @examples(20)
 @given(answered(), answered())
-def test_kappas_of_names_add_up_as_well(left: Answered, right: Answered) -> None:
+def test_kappas_of_names_add_up_as_well(left, right):
     whole = Answered([*left.given, *right.given])
     sample = sample_for_measures(
         left.patterns + right.patterns,
@@ -177,7 +171,7 @@ def test_kappas_of_names_add_up_as_well(left: Answered, right: Answered) -> None
 
 @examples(20)
 @given(answered())
-def test_categories_that_nobody_chose_matter_to_two_coefficients_alone(answers: Answered) -> None:
+def test_categories_that_nobody_chose_matter_to_two_coefficients_alone(answers):
     used = sorted({c for given_ in answers.given for (c,) in given_.values()})
     for measure, reading in NOMINAL:
         fewer = answers.estimate(measure, **(reading | {"categories": used, "values": {}}))
@@ -190,12 +184,9 @@ def test_categories_that_nobody_chose_matter_to_two_coefficients_alone(answers: 
             alike(fewer, more)
 
 
-# -- values --------------------------------------------------------------------------------
-
-
 @examples(20)
 @given(projects(one_category | several_categories))
-def test_percent_agreement_by_plain_count(rows: Rows) -> None:
+def test_percent_agreement_by_plain_count(rows):
     found = percent_agreement(sample_for_measures(tally(rows), 5, several=True))
     pairs = [list(permutations(given_, 2)) for given_ in rows if len(given_) > 1]
     if not pairs:
@@ -211,7 +202,7 @@ def test_percent_agreement_by_plain_count(rows: Rows) -> None:
 @pytest.mark.parametrize("scale", ["nominal", "interval", "ratio"])
 @examples(20)
 @given(projects(one_category))
-def test_alpha_by_plain_count(scale: str, rows: Rows) -> None:
+def test_alpha_by_plain_count(scale, rows):
     values = DECLARED["values"]
     apart = {
         "nominal": lambda c, k: Fraction(c != k),
@@ -233,7 +224,7 @@ def test_alpha_by_plain_count(scale: str, rows: Rows) -> None:
 
 
 @given(answered(annotators=3))
-def test_perfect_and_only_perfect_agreement_is_1(answers: Answered) -> None:
+def test_perfect_and_only_perfect_agreement_is_1(answers):
     compared = [given_ for given_ in answers.given if len(given_) > 1]
     perfect = all(len({*given_.values()}) == 1 for given_ in compared)
     used = {answer for given_ in answers.given for answer in given_.values()}
@@ -250,7 +241,7 @@ def test_perfect_and_only_perfect_agreement_is_1(answers: Answered) -> None:
 
 @examples(20)
 @given(answered())
-def test_alpha_is_fleiss_kappa_but_for_few_answers(answers: Answered) -> None:
+def test_alpha_is_fleiss_kappa_but_for_few_answers(answers):
     # Where all items have as many answers: 1 - alpha = (1 - kappa) (N - 1) / N of N answers.
     most = max(len(given_) for given_ in answers.given)
     full = Answered([given_ for given_ in answers.given if len(given_) == most])
@@ -264,13 +255,10 @@ def test_alpha_is_fleiss_kappa_but_for_few_answers(answers: Answered) -> None:
             assert 1 - alpha.value == pytest.approx(wanted, abs=1e-9)
 
 
-# -- two annotators ------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("weighting", WEIGHTS)
 @examples(20)
 @given(complete())
-def test_two_annotators_have_one_kappa_and_one_pi(weighting: str, answers: Answered) -> None:
+def test_two_annotators_have_one_kappa_and_one_pi(weighting, answers):
     reading = DECLARED | {"weighting": weighting}
     fleiss, scott, conger, light = (
         answers.estimate(name, **reading)
@@ -304,7 +292,7 @@ def _all() -> list[Answer]:
 
 
 @given(complete())
-def test_quadratic_kappa_is_lins_concordance(answers: Answered) -> None:
+def test_quadratic_kappa_is_lins_concordance(answers):
     """Fleiss and Cohen (1973), Educ. Psychol. Meas. 33, 613: kappa and correlation are one."""
     values = DECLARED["values"]
     x, y = (np.array([values[one[who][0]] for one in answers.given]) for who in (1, 2))
@@ -316,7 +304,7 @@ def test_quadratic_kappa_is_lins_concordance(answers: Answered) -> None:
 
 
 @given(st.dictionaries(st.tuples(one_category, one_category), st.integers(1, 9), max_size=12))
-def test_kappa_is_symmetric_and_blind_to_names(counts: dict[tuple[Answer, Answer], int]) -> None:
+def test_kappa_is_symmetric_and_blind_to_names(counts):
     kappa = cohen_kappa(counts)
     swapped = cohen_kappa({(other, one): count for (one, other), count in counts.items()})
     names = {((9 - a[0],), (9 - b[0],)): count for (a, b), count in counts.items()}
@@ -340,7 +328,7 @@ two_categories = st.integers(0, 1).map(lambda category: (category,))
 
 @examples(20)
 @given(answered(two_categories))
-def test_weights_of_two_categories_are_no_weights(answers: Answered) -> None:
+def test_weights_of_two_categories_are_no_weights(answers):
     for measure in WEIGHTED:
         plain = answers.estimate(measure, **TWO)
         for weighting in WEIGHTS[1:]:
@@ -348,7 +336,7 @@ def test_weights_of_two_categories_are_no_weights(answers: Answered) -> None:
 
 
 @given(answered(two_categories))
-def test_all_distances_of_two_categories_give_one_alpha(answers: Answered) -> None:
+def test_all_distances_of_two_categories_give_one_alpha(answers):
     plain = answers.estimate("krippendorff_alpha", **TWO)
     for scale in SCALES[1:]:
         found = answers.estimate("krippendorff_alpha", scale=scale, **TWO)
@@ -359,18 +347,18 @@ def test_all_distances_of_two_categories_give_one_alpha(answers: Answered) -> No
 
 
 @given(complete(two_categories), st.floats(-50, 50))
-def test_two_categories_of_one_number_are_one_answer(answers: Answered, number: float) -> None:
+def test_two_categories_of_one_number_are_one_answer(answers, number):
     # Such as "1" and "1.0": nothing is apart, and rounding must not make a perfect 1 of that.
     values = {0: number, 1: number, 2: number + 0.3}
-    reading: Metric = {"categories": [0, 1, 2], "values": values}
+    reading = {"categories": [0, 1, 2], "values": values}
     alpha = answers.estimate("krippendorff_alpha", scale="interval", **reading)
     kappa = answers.estimate("fleiss_kappa", weighting="linear", **reading)
     assert (alpha.undefined, kappa.undefined) == ("single_category", "single_category")
 
 
 @given(projects(one_category))
-def test_an_empty_or_lonely_project_has_a_reason(rows: Rows) -> None:
-    alone: list[list[Answer]] = [given_[:1] for given_ in rows]
+def test_an_empty_or_lonely_project_has_a_reason(rows):
+    alone = [given_[:1] for given_ in rows]
     for measure, reading in NOMINAL:
         function = MEASURES[measure].function
         if function is None:

@@ -23,7 +23,7 @@ def bounds(found: Comparison) -> tuple[float | None, float | None]:
 
 
 @given(st.lists(st.tuples(figure, figure, st.integers(1, 4)), min_size=1, max_size=8))
-def test_dependent_means_are_a_paired_t_test(patterns: list[tuple[float, float, int]]) -> None:
+def test_dependent_means_are_a_paired_t_test(patterns):
     # A mean is a coefficient too; the influence of an item on it is (x - mean) / n.
     rows = [(x, y) for x, y, items in patterns for _ in range(items)]
     n = len(rows)
@@ -43,30 +43,30 @@ def test_dependent_means_are_a_paired_t_test(patterns: list[tuple[float, float, 
     assert found.test == "dependent_t"
 
 
-def test_what_both_results_share_drops_out() -> None:
+def test_what_both_results_share_drops_out():
     shared = [0.3, -0.3, 0.1, -0.1]
     near = dependent_t_test(shared, [0.29, -0.3, 0.11, -0.1], [5, 5, 5, 5], 0.1)
     assert near.standard_error == pytest.approx(math.sqrt(20 / 19 * 5 * 2 * 0.01**2))
     assert near.standard_error < math.sqrt(20 / 19 * 5 * sum(u * u for u in shared)) / 10
 
 
-def test_results_that_never_differ_are_the_same() -> None:
+def test_results_that_never_differ_are_the_same():
     found = dependent_t_test([0.1, -0.1], [0.1, -0.1], [3, 3], 0.0)
     assert (found.difference, found.standard_error, found.p_value) == (0, 0, 1)
     assert (found.undefined, found.statistic, bounds(found)) == (None, None, (None, None))
 
 
-def test_a_difference_without_an_error_is_no_evidence() -> None:
+def test_a_difference_without_an_error_is_no_evidence():
     found = dependent_t_test([0.0], [0.0], [8], 0.25)
     assert (found.difference, found.p_value, found.undefined) == (0.25, None, "no_spread")
 
 
-def test_dependent_on_one_item() -> None:
+def test_dependent_on_one_item():
     found = dependent_t_test([0.2], [0.1], [1], 0.25)
     assert (found.difference, found.p_value, found.undefined) == (0.25, None, "too_few_items")
 
 
-def test_influences_of_other_patterns_are_refused() -> None:
+def test_influences_of_other_patterns_are_refused():
     with pytest.raises(ValueError, match="longer"):
         dependent_t_test([0.1], [0.1, 0.2], [1], 0.0)
 
@@ -82,7 +82,7 @@ def of_mean(column: list[float]) -> Coefficient:
 
 @examples(15)
 @given(columns, columns)
-def test_independent_means_are_welchs_t_test(first: list[float], second: list[float]) -> None:
+def test_independent_means_are_welchs_t_test(first, second):
     assume(len(set(first)) > 1 and len(set(second)) > 1)
     found = independent_t_test(of_mean(first), of_mean(second), 0.9)
     expected = ttest_ind(first, second, equal_var=False)
@@ -93,7 +93,7 @@ def test_independent_means_are_welchs_t_test(first: list[float], second: list[fl
     assert (found.n_first, found.n_second) == (len(first), len(second))
 
 
-def test_independent_undefined() -> None:
+def test_independent_undefined():
     fine = Coefficient(measure="m", value=0.5, standard_error=0.1, items=20)
     none = Coefficient(measure="m", value=None, undefined="single_category", items=20)
     single = Coefficient(measure="m", value=0.4, items=1)

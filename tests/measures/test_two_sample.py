@@ -49,10 +49,7 @@ def bounds(found: Comparison | Shift) -> tuple[float | None, float | None]:
     return found.ci_low, found.ci_high
 
 
-# -- published --------------------------------------------------------------------
-
-
-def test_welch_on_student_1908() -> None:
+def test_welch_on_student_1908():
     # As printed by t.test(extra ~ group, data = sleep) in R's documentation.
     found = two_sample_test(DRUG_1, DRUG_2, paired=False, test="welch_t")
     assert found.statistic == pytest.approx(-1.8608, abs=5e-5)
@@ -62,7 +59,7 @@ def test_welch_on_student_1908() -> None:
     assert found.difference == pytest.approx(-1.58)
 
 
-def test_paired_t_on_student_1908() -> None:
+def test_paired_t_on_student_1908():
     found = two_sample_test(DRUG_1, DRUG_2, paired=True, test="paired_t")
     assert found.statistic == pytest.approx(-4.0621, abs=5e-5)
     assert (found.freedom, found.p_value) == (9, pytest.approx(0.002833, abs=5e-7))
@@ -71,7 +68,7 @@ def test_paired_t_on_student_1908() -> None:
     assert str(found.why) == "The paired t test, as requested."
 
 
-def test_wilcoxon_on_hollander_and_wolfe_1999_examples_3_1_and_3_4() -> None:
+def test_wilcoxon_on_hollander_and_wolfe_1999_examples_3_1_and_3_4():
     found = two_sample_test(DEPRESSION_2, DEPRESSION_1, paired=True, test="wilcoxon")
     assert found.statistic == 5  # theirs is 45 - 5 = 40 for the other direction
     assert found.p_value == pytest.approx(2 * 0.0195, abs=1e-4)
@@ -80,7 +77,7 @@ def test_wilcoxon_on_hollander_and_wolfe_1999_examples_3_1_and_3_4() -> None:
     assert found.effect == pytest.approx((5 - 40) / 45)
 
 
-def test_mann_whitney_on_hollander_and_wolfe_1999_examples_4_1_and_4_3() -> None:
+def test_mann_whitney_on_hollander_and_wolfe_1999_examples_4_1_and_4_3():
     found = two_sample_test(TERM, EARLY, paired=False, test="mann_whitney")
     assert found.statistic == 35
     assert found.p_value == pytest.approx(2 * 0.1272, abs=1e-4)
@@ -89,12 +86,9 @@ def test_mann_whitney_on_hollander_and_wolfe_1999_examples_4_1_and_4_3() -> None
     assert found.effect == pytest.approx(2 * 35 / 50 - 1)
 
 
-# -- other ways to the same figure ------------------------------------------------
-
-
 @examples(15)
 @given(columns, columns)
-def test_t_tests_as_by_another_program(first: list[float], second: list[float]) -> None:
+def test_t_tests_as_by_another_program(first, second):
     assume(len(set(first)) > 1 and len(set(second)) > 1)
     for test, equal in (("student_t", True), ("welch_t", False)):
         found = two_sample_test(first, second, paired=False, test=test)
@@ -105,7 +99,7 @@ def test_t_tests_as_by_another_program(first: list[float], second: list[float]) 
 
 
 @given(columns, columns)
-def test_effect_of_student_is_hedges_1981(first: list[float], second: list[float]) -> None:
+def test_effect_of_student_is_hedges_1981(first, second):
     n, m = len(first), len(second)
     pooled = ((n - 1) * variance(first) + (m - 1) * variance(second)) / (n + m - 2)
     assume(pooled > 0)
@@ -118,7 +112,7 @@ def test_effect_of_student_is_hedges_1981(first: list[float], second: list[float
     assert equal.effect == pytest.approx(0) if len(set(first)) > 1 else equal.p_value == 1
 
 
-def test_effects_of_welch_and_student_are_one_where_variances_are() -> None:
+def test_effects_of_welch_and_student_are_one_where_variances_are():
     first, second = [1.0, 2.0, 4.0, 5.0], [3.0, 4.0, 6.0, 7.0]
     one, other = (
         two_sample_test(first, second, paired=False, test=test) for test in ("welch_t", "student_t")
@@ -127,14 +121,14 @@ def test_effects_of_welch_and_student_are_one_where_variances_are() -> None:
     assert (one.effect_name, other.effect_name) == ("hedges_g_average", "hedges_g")
 
 
-def test_an_effect_on_one_degree_of_freedom_cannot_be_corrected() -> None:
+def test_an_effect_on_one_degree_of_freedom_cannot_be_corrected():
     found = two_sample_test([1.0, 2.0], [3.0, 3.0], paired=False, test="welch_t")
     assert found.p_value is not None
     assert found.effect is None
 
 
 @given(columns, columns)
-def test_mann_whitney_by_counting(first: list[float], second: list[float]) -> None:
+def test_mann_whitney_by_counting(first, second):
     assume(len({*first, *second}) > 1)
     found = two_sample_test(first, second, paired=False, test="mann_whitney")
     greater = sum(one > other for one, other in product(first, second))
@@ -148,11 +142,11 @@ def test_mann_whitney_by_counting(first: list[float], second: list[float]) -> No
 
 @examples(12)
 @given(st.lists(figure, min_size=2, max_size=5), st.lists(figure, min_size=2, max_size=5))
-def test_few_values_have_an_exact_p_ties_or_not(first: list[float], second: list[float]) -> None:
+def test_few_values_have_an_exact_p_ties_or_not(first, second):
     assume(len({*first, *second}) > 1)
     pooled, n = [*first, *second], len(first)
 
-    def u_of(chosen: tuple[int, ...]) -> float:
+    def u_of(chosen):
         one = [pooled[place] for place in chosen]
         rest = [pooled[place] for place in range(len(pooled)) if place not in chosen]
         return sum((x > y) + (x == y) / 2 for x, y in product(one, rest))
@@ -164,7 +158,7 @@ def test_few_values_have_an_exact_p_ties_or_not(first: list[float], second: list
     assert found.p_value == pytest.approx(min(1, 2 * min(lower, upper)))
 
 
-def test_many_values_have_the_p_of_another_program() -> None:
+def test_many_values_have_the_p_of_another_program():
     first, second = [float(x * x % 101) for x in range(40)], [x * 1.5 for x in range(50)]
     found = two_sample_test(first, second, paired=False, test="mann_whitney")
     assert found.p_value == pytest.approx(mannwhitneyu(first, second).pvalue)
@@ -172,7 +166,7 @@ def test_many_values_have_the_p_of_another_program() -> None:
 
 @examples(12)
 @given(two)
-def test_wilcoxon_by_counting(pairs: list[tuple[float, float]]) -> None:
+def test_wilcoxon_by_counting(pairs):
     first, second = both(pairs)
     moved = [one - other for one, other in pairs]
     assume(any(moved))
@@ -192,9 +186,7 @@ def test_wilcoxon_by_counting(pairs: list[tuple[float, float]]) -> None:
 
 @given(columns, columns, st.floats(0.3, 0.99))
 @example([0.0] * 3, [0.0] * 3, 0.8)  # the tail is a number of orders to the last digit
-def test_bounds_of_a_shift_are_where_the_test_starts_to_reject(
-    first: list[float], second: list[float], confidence: float
-) -> None:
+def test_bounds_of_a_shift_are_where_the_test_starts_to_reject(first, second, confidence):
     # Without ties: every value gets a trace of its own.
     one = [x + place * 1e-5 for place, x in enumerate(first)]
     other = [x + place * 3.1e-6 for place, x in enumerate(second)]
@@ -211,7 +203,7 @@ def test_bounds_of_a_shift_are_where_the_test_starts_to_reject(
 
 
 @given(columns, st.floats(0.3, 0.99))
-def test_bounds_of_paired_shifts_likewise(column: list[float], confidence: float) -> None:
+def test_bounds_of_paired_shifts_likewise(column, confidence):
     one = [x + place * place * 1e-5 for place, x in enumerate(column)]
     found = paired_hodges_lehmann_shift(one, confidence)
     if found.low is None:
@@ -225,7 +217,7 @@ def test_bounds_of_paired_shifts_likewise(column: list[float], confidence: float
             assert (p <= 1 - confidence + 1e-12) == rejected
 
 
-def test_long_columns_have_a_normal_interval_close_to_the_exact_one() -> None:
+def test_long_columns_have_a_normal_interval_close_to_the_exact_one():
     short, long = [x * 0.37 % 1 for x in range(50)], [x * 0.37 % 1 for x in range(51)]
     for exact, normal in (
         (hodges_lehmann_shift(short, short, 0.95), hodges_lehmann_shift(long, long, 0.95)),
@@ -236,7 +228,7 @@ def test_long_columns_have_a_normal_interval_close_to_the_exact_one() -> None:
 
 
 @given(two)
-def test_the_other_way_round_everything_turns(pairs: list[tuple[float, float]]) -> None:
+def test_the_other_way_round_everything_turns(pairs):
     first, second = both(pairs)
     for paired in (True, False):
         one = two_sample_test(first, second, paired=paired)
@@ -250,12 +242,9 @@ def test_the_other_way_round_everything_turns(pairs: list[tuple[float, float]]) 
             assert one.ci_low <= one.difference <= one.ci_high
 
 
-# -- which test -------------------------------------------------------------------
-
-
 @examples(15)
 @given(st.data())
-def test_the_design_chooses_and_never_the_figures(data: st.DataObject) -> None:
+def test_the_design_chooses_and_never_the_figures(data):
     """Pairs or not, and how many: the same test whatever the figures are."""
     n, m = (data.draw(st.integers(2, 40)) for _ in "ab")
     for paired, tests in ((True, ("paired_t", "wilcoxon")), (False, ("welch_t", "mann_whitney"))):
@@ -267,7 +256,7 @@ def test_the_design_chooses_and_never_the_figures(data: st.DataObject) -> None:
         assert found.test == tests[min(sizes) < 30]
 
 
-def test_why() -> None:
+def test_why():
     short, long = [0.0, 1.0, 0.5], [float(x % 7 == 0) for x in range(1200)]
     for sizes, paired, why in (
         ((long, long[::-1]), True, "The paired t test, because both sides have the same items, and "
@@ -291,7 +280,7 @@ def near(found: Comparison) -> dict[str, Any]:
 
 @examples(15)
 @given(st.lists(st.tuples(figure, figure, st.integers(1, 6)), min_size=1, max_size=4))
-def test_figures_may_be_counted(rows: list[tuple[float, float, int]]) -> None:
+def test_figures_may_be_counted(rows):
     first, second, counts = map(list, zip(*rows, strict=True))
     spelled = [[x for x, n in zip(some, counts, strict=True) for _ in range(n)]
                for some in (first, second)]  # fmt: skip
@@ -305,16 +294,13 @@ def test_figures_may_be_counted(rows: list[tuple[float, float, int]]) -> None:
 @pytest.mark.parametrize(
     ("paired", "test"), [(True, "welch_t"), (False, "wilcoxon"), (False, "anova")]
 )
-def test_a_test_for_other_columns_is_refused(paired: bool, test: str) -> None:
+def test_a_test_for_other_columns_is_refused(paired, test):
     with pytest.raises(InvalidOption, match="one of"):
         two_sample_test([1, 2], [3, 4], paired=paired, test=test)
 
 
-# -- without variation ------------------------------------------------------------
-
-
 @pytest.mark.parametrize("test", [None, "paired_t", "wilcoxon"])
-def test_identical_pairs_have_p_1(test: str | None) -> None:
+def test_identical_pairs_have_p_1(test):
     found = two_sample_test([0.1, 0.7, 0.3], [0.1, 0.7, 0.3], paired=True, test=test)
     assert (found.difference, found.p_value, found.effect, found.undefined) == (0, 1, 0, None)
     assert (found.statistic, bounds(found)) == (None, (None, None))
@@ -322,19 +308,19 @@ def test_identical_pairs_have_p_1(test: str | None) -> None:
 
 
 @pytest.mark.parametrize("test", [None, "welch_t", "student_t", "mann_whitney"])
-def test_two_columns_of_one_value_have_p_1(test: str | None) -> None:
+def test_two_columns_of_one_value_have_p_1(test):
     found = two_sample_test([0.4, 0.4], [0.4, 0.4, 0.4], paired=False, test=test)
     assert (found.difference, found.p_value, found.effect) == (0, 1, 0)
 
 
-def test_identical_columns_that_vary_have_p_1_too() -> None:
+def test_identical_columns_that_vary_have_p_1_too():
     for test in ("welch_t", "student_t", "mann_whitney"):
         found = two_sample_test(DRUG_1, DRUG_1, paired=False, test=test)
         assert (found.p_value, found.effect) == (1, 0)
         assert found.difference == 0
 
 
-def test_a_constant_difference_has_ranks_but_no_t() -> None:
+def test_a_constant_difference_has_ranks_but_no_t():
     # In binary the differences are not equal: 0.5 - 0.3 and 0.4 - 0.2.
     found = two_sample_test([0.3, 0.4, 0.5], [0.1, 0.2, 0.3], paired=True)
     assert (found.test, found.difference, found.p_value) == ("wilcoxon", 0.2, 0.25)
@@ -343,7 +329,7 @@ def test_a_constant_difference_has_ranks_but_no_t() -> None:
     assert (found.p_value, found.effect, found.undefined) == (None, None, "no_spread")
 
 
-def test_two_constants_have_ranks_but_no_t() -> None:
+def test_two_constants_have_ranks_but_no_t():
     found = two_sample_test([1, 1, 1], [2, 2, 2], paired=False)
     assert (found.test, found.difference, found.effect) == ("mann_whitney", -1, -1)
     assert found.p_value == pytest.approx(0.1)  # two of twenty orders
@@ -353,13 +339,13 @@ def test_two_constants_have_ranks_but_no_t() -> None:
 
 
 @pytest.mark.parametrize("paired", [True, False])
-def test_fewer_than_two_values(paired: bool) -> None:
+def test_fewer_than_two_values(paired):
     for column in ([], [0.5]):
         found = two_sample_test(column, column, paired=paired)
         assert (found.difference, found.p_value, found.undefined) == (None, None, "too_few_items")
 
 
-def test_what_a_caller_must_not_pass() -> None:
+def test_what_a_caller_must_not_pass():
     with pytest.raises(ValueError, match="same length"):
         two_sample_test([1, 2], [1, 2, 3], paired=True)
     for bad in (math.nan, math.inf):
@@ -369,7 +355,7 @@ def test_what_a_caller_must_not_pass() -> None:
         two_sample_test([1, 2], [1, 2], paired=False, confidence=95)
 
 
-def test_keys_of_the_json_in_order() -> None:
+def test_keys_of_the_json_in_order():
     assert list(as_json(two_sample_test([1, 2], [3, 5], paired=False))) == [
         "difference",
         "standard_error",

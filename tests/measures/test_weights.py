@@ -40,14 +40,14 @@ def matrix(of: Weighting) -> np.ndarray:
         ("ordinal", [1, 1 - 1 / 10, 1 - 3 / 10, 1 - 6 / 10, 0]),
     ],
 )
-def test_weights_of_five_ranks(name: str, first_row: list[float]) -> None:
+def test_weights_of_five_ranks(name, first_row):
     found = matrix(weights(name, FIVE, RANKS))
     assert found[0] == pytest.approx(first_row)
     for apart in range(5):
         assert np.diag(found, apart) == pytest.approx([first_row[apart]] * (5 - apart))
 
 
-def test_weights_by_numbers_and_by_ranks() -> None:
+def test_weights_by_numbers_and_by_ranks():
     uneven = {0: 1.0, 1: 2.0, 2: 10.0, 3: 11.0, 4: 21.0}
     by_number = matrix(weights("linear", FIVE, uneven))
     assert by_number[0] == pytest.approx([1, 19 / 20, 11 / 20, 10 / 20, 0])
@@ -55,7 +55,7 @@ def test_weights_by_numbers_and_by_ranks() -> None:
     assert by_rank == pytest.approx(matrix(weights("linear", FIVE, RANKS)))
 
 
-def test_distances_of_scales() -> None:
+def test_distances_of_scales():
     values = {0: 0.0, 1: 1.0, 2: 3.0}
     three = FIVE[:3]
     totals = np.array([4.0, 2.0, 6.0])
@@ -75,10 +75,8 @@ numbers = st.lists(st.floats(-50, 50, allow_subnormal=False), min_size=1, max_si
 
 @pytest.mark.parametrize("name", [*WEIGHTS, *SCALES])
 @given(numbers, st.data())
-def test_sums_in_closed_form_are_those_of_all_pairs(
-    name: str, values: list[float], data: st.DataObject
-) -> None:
-    answers: list[Answer] = [(n,) for n in range(len(values))]
+def test_sums_in_closed_form_are_those_of_all_pairs(name, values, data):
+    answers = [(n,) for n in range(len(values))]
     given_ = dict(enumerate(map(abs, values) if name == "ratio" else values))
     totals = np.array(
         data.draw(
@@ -102,9 +100,7 @@ def test_sums_in_closed_form_are_those_of_all_pairs(
 
 
 @given(st.lists(several_categories, min_size=1, max_size=6, unique=True), st.integers(1, 9))
-def test_distances_of_sets_are_symmetric_and_between_0_and_1(
-    answers: list[Answer], times: int
-) -> None:
+def test_distances_of_sets_are_symmetric_and_between_0_and_1(answers, times):
     for name in DISTANCES:
         of = krippendorff_distances(name, answers)
         found = matrix(of)
@@ -120,12 +116,12 @@ def test_distances_of_sets_are_symmetric_and_between_0_and_1(
         assert of.against(totals) == pytest.approx(times * found.sum(axis=1), abs=1e-9)
 
 
-def test_a_single_answer_is_like_itself() -> None:
+def test_a_single_answer_is_like_itself():
     for name in WEIGHTS:
         assert matrix(weights(name, FIVE[:1], RANKS)).tolist() == [[1.0]]
 
 
-def test_what_does_not_exist_or_needs_numbers_is_refused() -> None:
+def test_what_does_not_exist_or_needs_numbers_is_refused():
     with pytest.raises(InvalidOption, match="cubic"):
         weights("cubic", FIVE, RANKS)
     with pytest.raises(InvalidOption, match="cosine"):

@@ -12,12 +12,7 @@ from scipy.stats import f as f_distribution
 
 from tracker.core.errors import InvalidOption
 from tracker.core.tallies import Answer, ItemPatterns, make_pattern
-from tracker.measures.numeric import (
-    FORMS,
-    IntraclassCorrelation,
-    intraclass_correlations,
-    numeric_whole_numbers,
-)
+from tracker.measures.numeric import FORMS, intraclass_correlations, numeric_whole_numbers
 
 Matrix = list[list[int]]  # per item, the category of each annotator
 VALUES = {category: float(category) for category in range(11)}
@@ -43,14 +38,9 @@ def marginals(rows: Matrix) -> dict[int, Counter[Answer]]:
     }
 
 
-def forms(
-    rows: Matrix, values: dict[int, float] = VALUES, confidence: float = 0.95
-) -> dict[str, IntraclassCorrelation]:
+def forms(rows, values=VALUES, confidence=0.95):
     found = intraclass_correlations(tally(rows), values, marginals(rows), confidence)
     return {one.form: one for one in found}
-
-
-# -- published -----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -64,7 +54,7 @@ def forms(
         ("ICC(C,k)", 0.91),
     ],
 )
-def test_shrout_and_fleiss_1979_table_4(form: str, value: float) -> None:
+def test_shrout_and_fleiss_1979_table_4(form, value):
     found = forms(TARGETS)[form]
     assert found.value == pytest.approx(value, abs=5e-3)
     assert (found.items, found.annotators, found.balanced, found.note) == (6, 4, True, None)
@@ -82,9 +72,7 @@ def test_shrout_and_fleiss_1979_table_4(form: str, value: float) -> None:
         ("ICC(C,k)", 0.676, 0.99, 11.0, 15, 0.00013),
     ],
 )
-def test_mcgraw_and_wong_1996_bounds(
-    form: str, low: float, high: float, f: float, df2: int, p_value: float
-) -> None:
+def test_mcgraw_and_wong_1996_bounds(form, low, high, f, df2, p_value):
     found = forms(TARGETS)[form]
     assert found.ci_low == pytest.approx(low, abs=5e-4)
     assert found.ci_high == pytest.approx(high, abs=5e-3)
@@ -93,7 +81,7 @@ def test_mcgraw_and_wong_1996_bounds(
     assert found.p_value == pytest.approx(p_value, abs=5e-6)
 
 
-def test_donner_1986_unequal_numbers_by_hand() -> None:
+def test_donner_1986_unequal_numbers_by_hand():
     # SSB = 169/30 and SSW = 19/6 with 1 and 3 degrees of freedom; n0 = 5 - 13/5.
     rows = [[1, 2], [3, 3, 5]]
     one, mean, *two_way = intraclass_correlations(tally(rows), VALUES)
@@ -104,9 +92,6 @@ def test_donner_1986_unequal_numbers_by_hand() -> None:
     assert not one.balanced
     assert "n0" in str(one.note)
     assert {form.undefined for form in two_way} == {"not_applicable"}
-
-
-# -- other ways to the same figure ---------------------------------------------------------
 
 
 def mean_squares(rows: Matrix) -> tuple[float, float, float, float]:
@@ -127,7 +112,7 @@ def mean_squares(rows: Matrix) -> tuple[float, float, float, float]:
 
 
 @given(designs)
-def test_by_means_of_rows_and_columns(rows: Matrix) -> None:
+def test_by_means_of_rows_and_columns(rows):
     n, k = len(rows), len(rows[0])
     between, within, columns, error = mean_squares(rows)
     beside = between + (k - 1) * error + k / n * (columns - error)
@@ -149,7 +134,7 @@ def test_by_means_of_rows_and_columns(rows: Matrix) -> None:
 
 
 @given(ragged)
-def test_one_way_by_rows_of_unequal_numbers(rows: Matrix) -> None:
+def test_one_way_by_rows_of_unequal_numbers(rows):
     found = intraclass_correlations(tally(rows), VALUES)[0]
     kept = [row for row in rows if len(row) > 1]
     assume(found.value is not None)
@@ -165,7 +150,7 @@ def test_one_way_by_rows_of_unequal_numbers(rows: Matrix) -> None:
 
 
 @given(designs)
-def test_consistency_of_the_mean_is_cronbachs_alpha(rows: Matrix) -> None:
+def test_consistency_of_the_mean_is_cronbachs_alpha(rows):
     # Cronbach (1951), Psychometrika 16, 297.
     k = len(rows[0])
     of_sums = variance([sum(row) for row in rows])
@@ -176,9 +161,7 @@ def test_consistency_of_the_mean_is_cronbachs_alpha(rows: Matrix) -> None:
 
 
 @given(designs, st.floats(0.5, 0.99))
-def test_a_bound_is_where_the_f_of_the_sample_is_a_quantile(
-    rows: Matrix, confidence: float
-) -> None:
+def test_a_bound_is_where_the_f_of_the_sample_is_a_quantile(rows, confidence):
     found = forms(rows, confidence=confidence)
     for form in ("ICC(1)", "ICC(C,1)"):
         one = found[form]
@@ -189,14 +172,14 @@ def test_a_bound_is_where_the_f_of_the_sample_is_a_quantile(
 
 
 @given(designs)
-def test_bounds_hold_a_value_above_0(rows: Matrix) -> None:
+def test_bounds_hold_a_value_above_0(rows):
     for one in forms(rows).values():
         if one.value is not None and one.value > 0 and one.ci_low is not None:
             assert one.ci_low <= one.value <= one.ci_high <= 1
 
 
 @given(designs)
-def test_the_mean_form_steps_up_the_single_one(rows: Matrix) -> None:
+def test_the_mean_form_steps_up_the_single_one(rows):
     # Spearman and Brown: k r / (1 + (k - 1) r), bounds included.
     found = forms(rows)
     for single, mean in (
@@ -214,9 +197,7 @@ def test_the_mean_form_steps_up_the_single_one(rows: Matrix) -> None:
 
 
 @given(designs, st.sampled_from([0.1, 0.3, 7.0, 1e150]), st.sampled_from([0.0, -2.2, 1e6]))
-def test_the_unit_and_the_origin_of_the_scale_do_not_matter(
-    rows: Matrix, unit: float, origin: float
-) -> None:
+def test_the_unit_and_the_origin_of_the_scale_do_not_matter(rows, unit, origin):
     # Whole decimals keep their differences, so that even "no error variation" survives; an
     # origin that is lost in the unit's rounding would spoil them.
     assume(origin == 0.0 or unit < 1e9)
@@ -228,15 +209,12 @@ def test_the_unit_and_the_origin_of_the_scale_do_not_matter(
 
 
 @given(designs, designs)
-def test_tallies_add(left: Matrix, right: Matrix) -> None:
+def test_tallies_add(left, right):
     both = intraclass_correlations(tally(left) + tally(right), VALUES)
     assert both == intraclass_correlations(tally(left + right), VALUES)
 
 
-# -- what can and cannot be computed -------------------------------------------------------
-
-
-def test_perfect_agreement_is_1_without_bounds() -> None:
+def test_perfect_agreement_is_1_without_bounds():
     for one in forms([[1, 1], [2, 2], [5, 5]]).values():
         assert (one.value, one.f, one.p_value, one.ci_low, one.ci_high) == (
             1,
@@ -248,7 +226,7 @@ def test_perfect_agreement_is_1_without_bounds() -> None:
         assert "F is infinite" in str(one.note)
 
 
-def test_a_constant_difference_is_consistent_but_no_agreement() -> None:
+def test_a_constant_difference_is_consistent_but_no_agreement():
     found = forms([[1, 2], [2, 3], [3, 4], [5, 6]])
     assert (found["ICC(C,1)"].value, found["ICC(C,1)"].ci_low) == (1, None)
     # MSR = 35/6, MSC = 2, MSE = 0: MSR / (MSR + k MSC / n).
@@ -256,14 +234,14 @@ def test_a_constant_difference_is_consistent_but_no_agreement() -> None:
     assert found["ICC(A,1)"].ci_low < 35 / 41 < found["ICC(A,1)"].ci_high
 
 
-def test_decimal_values_are_taken_as_written() -> None:
+def test_decimal_values_are_taken_as_written():
     # 0.1 + 0.2 is not 0.3 in binary; the annotators still differ by the same throughout.
     values = {0: 0.1, 1: 0.2, 2: 0.3, 3: 0.4}
     assert forms([[0, 1], [1, 2], [2, 3]], values)["ICC(C,1)"].value == 1
     assert numeric_whole_numbers(values) == ({(0,): 1, (1,): 2, (2,): 3, (3,): 4}, 10)
 
 
-def test_items_that_do_not_differ() -> None:
+def test_items_that_do_not_differ():
     found = forms([[1, 2], [2, 1], [1, 2], [2, 1]])
     assert found["ICC(1)"].value == -1
     assert (found["ICC(1)"].f, found["ICC(1)"].p_value) == (0, 1)
@@ -273,12 +251,12 @@ def test_items_that_do_not_differ() -> None:
         assert "variance" in str(found[form].note)
 
 
-def test_two_by_two_without_variance_of_answers() -> None:
+def test_two_by_two_without_variance_of_answers():
     found = forms([[1, 2], [2, 1]])
     assert (found["ICC(A,1)"].value, found["ICC(A,1)"].undefined) == (None, "not_applicable")
 
 
-def test_only_annotators_differ() -> None:
+def test_only_annotators_differ():
     found = forms([[1, 2], [1, 2], [1, 2]])
     assert found["ICC(1)"].value == -1
     assert found["ICC(A,1)"].value == 0
@@ -297,30 +275,30 @@ def test_only_annotators_differ() -> None:
         ([], "too_few_items"),
     ],
 )
-def test_reason(rows: Matrix, reason: str) -> None:
+def test_reason(rows, reason):
     found = intraclass_correlations(tally(rows), VALUES)
     assert [one.form for one in found] == list(FORMS)
     assert {(one.value, one.undefined) for one in found} == {(None, reason)}
 
 
-def test_one_annotator_is_too_few() -> None:
+def test_one_annotator_is_too_few():
     found = intraclass_correlations(tally([[1], [2]]), VALUES, {7: {(1,): 1, (2,): 1}, 8: {}})
     assert {one.undefined for one in found} == {"too_few_annotators"}
 
 
 @pytest.mark.parametrize("answer", [(), (1, 2), (77,), (78,)])
-def test_an_answer_that_is_no_number_does_not_apply(answer: Answer) -> None:
+def test_an_answer_that_is_no_number_does_not_apply(answer):
     patterns = ItemPatterns({make_pattern([(1,), answer]): 2, make_pattern([(1,), (2,)]): 1})
     found = intraclass_correlations(patterns, {**VALUES, 78: float("nan")})
     assert {one.undefined for one in found} == {"not_applicable"}
     assert found[0].items == 3
 
 
-def test_two_values_of_the_same_number_are_one() -> None:
+def test_two_values_of_the_same_number_are_one():
     assert forms([[1, 2], [3, 3]], {1: 4.0, 2: 4.0, 3: 9.0})["ICC(1)"].value == 1
 
 
-def test_items_of_one_answer_are_left_out_and_make_the_design_incomplete() -> None:
+def test_items_of_one_answer_are_left_out_and_make_the_design_incomplete():
     rows = [[1, 2], [3, 4], [5, 5]]
     own = marginals(rows)
     own[0][4,] += 1
@@ -331,7 +309,7 @@ def test_items_of_one_answer_are_left_out_and_make_the_design_incomplete() -> No
     assert "not every annotator" in str(found[2].note)
 
 
-def test_equal_numbers_by_changing_annotators_are_not_complete() -> None:
+def test_equal_numbers_by_changing_annotators_are_not_complete():
     # Three annotators, two answers to each item.
     own = {0: {(1,): 1, (3,): 1}, 1: {(2,): 1, (5,): 1}, 2: {(4,): 1, (5,): 1}}
     found = intraclass_correlations(tally([[1, 2], [3, 4], [5, 5]]), VALUES, own)
@@ -339,18 +317,18 @@ def test_equal_numbers_by_changing_annotators_are_not_complete() -> None:
     assert {one.undefined for one in found[2:]} == {"not_applicable"}
 
 
-def test_counts_of_other_items_are_not_complete() -> None:
+def test_counts_of_other_items_are_not_complete():
     rows = [[1, 2], [3, 4], [5, 5]]
     found = intraclass_correlations(tally(rows), VALUES, marginals([[1, 2], [3, 4], [5, 4]]))
     assert {one.undefined for one in found[2:]} == {"not_applicable"}
 
 
-def test_a_level_outside_0_to_1_is_refused() -> None:
+def test_a_level_outside_0_to_1_is_refused():
     with pytest.raises(InvalidOption):
         intraclass_correlations(tally(TARGETS), VALUES, confidence=95)
 
 
-def test_keys_of_the_json_in_order() -> None:
+def test_keys_of_the_json_in_order():
     assert list(forms(TARGETS)["ICC(1)"].to_dict()) == [
         "form",
         "value",

@@ -44,7 +44,7 @@ def of_numbers(first: list[int], second: list[int]) -> NumericAgreement:
     return numeric_agreement(table(list(zip(first, second, strict=True))), values)
 
 
-def test_bland_and_altman_1986() -> None:
+def test_bland_and_altman_1986():
     # Their difference is Wright less mini, ours the second less the first.
     result = of_numbers(MINI, WRIGHT)
     assert result.pearson.value == pytest.approx(0.94, abs=5e-3)
@@ -61,7 +61,7 @@ def test_bland_and_altman_1986() -> None:
         assert limit.value - limit.ci_low == pytest.approx(2.12 * 16.28, abs=0.02)
 
 
-def test_bonett_and_wright_2000_interval_of_a_published_example() -> None:
+def test_bonett_and_wright_2000_interval_of_a_published_example():
     # The example of the function ci.spear of Bonett's R package statpsych.
     first = [21, 4, 9, 12, 35, 18, 10, 22, 24, 1, 6, 8, 13, 16, 19]
     second = [67, 28, 30, 28, 52, 40, 25, 37, 44, 10, 14, 20, 28, 40, 51]
@@ -71,7 +71,7 @@ def test_bonett_and_wright_2000_interval_of_a_published_example() -> None:
 
 
 @given(pairs, st.floats(0.5, 0.99))
-def test_pearson_and_spearman_as_of_expanded_rows(rows: Pairs, confidence: float) -> None:
+def test_pearson_and_spearman_as_of_expanded_rows(rows, confidence):
     x, y = expanded(rows)
     assume(len(set(x)) > 1 and len(set(y)) > 1)
     result = found(rows, confidence)
@@ -87,7 +87,7 @@ def test_pearson_and_spearman_as_of_expanded_rows(rows: Pairs, confidence: float
 
 
 @given(pairs)
-def test_lin_1989_as_of_expanded_rows(rows: Pairs) -> None:
+def test_lin_1989_as_of_expanded_rows(rows):
     x, y = expanded(rows)
     n = len(rows)
     assume(n > 2 and len(set(x)) > 1 and len(set(y)) > 1)
@@ -112,7 +112,7 @@ def test_lin_1989_as_of_expanded_rows(rows: Pairs) -> None:
 
 
 @given(pairs)
-def test_differences_as_of_expanded_rows(rows: Pairs) -> None:
+def test_differences_as_of_expanded_rows(rows):
     x, y = expanded(rows)
     moved = [other - one for one, other in zip(x, y, strict=True)]
     result = found(rows)
@@ -125,7 +125,7 @@ def test_differences_as_of_expanded_rows(rows: Pairs) -> None:
 
 
 @given(pairs)
-def test_the_other_way_round_only_the_bias_turns(rows: Pairs) -> None:
+def test_the_other_way_round_only_the_bias_turns(rows):
     one, other = found(rows), found([(second, first) for first, second in rows])
     assert (one.pearson, one.spearman, one.concordance, one.sd) == (
         other.pearson,
@@ -139,7 +139,7 @@ def test_the_other_way_round_only_the_bias_turns(rows: Pairs) -> None:
 
 
 @given(pairs)
-def test_concordance_is_1_only_for_equal_values_and_never_above_pearson(rows: Pairs) -> None:
+def test_concordance_is_1_only_for_equal_values_and_never_above_pearson(rows):
     result = found(rows)
     if result.concordance.value is not None:
         x, y = expanded(rows)
@@ -148,7 +148,7 @@ def test_concordance_is_1_only_for_equal_values_and_never_above_pearson(rows: Pa
             assert abs(result.concordance.value) <= abs(result.pearson.value) + 1e-12
 
 
-def test_a_constant_difference_is_a_perfect_correlation_without_bounds() -> None:
+def test_a_constant_difference_is_a_perfect_correlation_without_bounds():
     result = of_numbers([1, 2, 3, 4, 5], [3, 4, 5, 6, 7])
     perfect = NumericFigure(1.0, unbounded="no_spread")
     assert (result.pearson, result.spearman) == (perfect, perfect)
@@ -159,18 +159,18 @@ def test_a_constant_difference_is_a_perfect_correlation_without_bounds() -> None
     assert result.lower_limit == NumericFigure(2.0, unbounded="no_spread")
 
 
-def test_equal_throughout() -> None:
+def test_equal_throughout():
     result = of_numbers([1, 2, 3, 4], [1, 2, 3, 4])
     assert result.concordance == NumericFigure(1.0, unbounded="no_spread")
 
 
-def test_a_correlation_rounded_to_1_has_no_bounds() -> None:
+def test_a_correlation_rounded_to_1_has_no_bounds():
     first = [*range(10), 10**12]
     result = of_numbers(first, [*range(1, 10), 0, 10**12])
     assert result.pearson == NumericFigure(1.0, unbounded="no_spread")
 
 
-def test_one_who_does_not_vary() -> None:
+def test_one_who_does_not_vary():
     result = of_numbers([2, 2, 2, 2], [1, 2, 3, 4])
     nothing = NumericFigure(None, "single_category", unbounded="single_category")
     assert (result.pearson, result.spearman) == (nothing, nothing)
@@ -178,13 +178,13 @@ def test_one_who_does_not_vary() -> None:
     assert result.bias.value == 0.5
 
 
-def test_nobody_varies() -> None:
+def test_nobody_varies():
     assert found([(3, 4)] * 5).concordance.undefined == "single_category"  # both are 4.0
     assert found([(1, 2)] * 5).concordance == NumericFigure(0.0, unbounded="no_spread")
     assert found([(3, 4)] * 5).bias.value == 0
 
 
-def test_few_items() -> None:
+def test_few_items():
     one = found([(0, 1)])
     few = NumericFigure(None, "too_few_items", unbounded="too_few_items")
     assert [one.pearson, one.spearman, one.concordance, one.sd, one.upper_limit] == [few] * 5
@@ -198,7 +198,7 @@ def test_few_items() -> None:
     assert three.bias.ci_low is not None
 
 
-def test_no_items_and_no_numbers() -> None:
+def test_no_items_and_no_numbers():
     for counts, reason in (
         ({}, "no_overlap"),
         ({((1,), ()): 3}, "not_applicable"),
@@ -212,12 +212,12 @@ def test_no_items_and_no_numbers() -> None:
         assert {part["value"] for part in figures} == {None}
 
 
-def test_a_level_outside_0_to_1_is_refused() -> None:
+def test_a_level_outside_0_to_1_is_refused():
     with pytest.raises(InvalidOption):
         numeric_agreement({}, VALUES, 95)
 
 
-def test_keys_of_the_json_in_order() -> None:
+def test_keys_of_the_json_in_order():
     assert list(found([(0, 1)]).to_dict()) == [
         "items",
         "confidence",

@@ -7,7 +7,6 @@ from dataclasses import astuple
 from itertools import combinations
 from random import Random
 from statistics import fmean
-from typing import Any
 
 import pytest
 from hypothesis import given
@@ -42,11 +41,8 @@ def pooled(given_documents: Documents, confidence: float = 0.95) -> dict[str, Sp
     return {one.measure: one for one in pooled_span_agreement(tally(given_documents), confidence)}
 
 
-# -- known answers -------------------------------------------------------------------------
-
-
 def loaded(case: str) -> SpanTally:
-    numbers: dict[str, int] = {}
+    numbers = {}
     return tally(
         [
             {
@@ -60,7 +56,7 @@ def loaded(case: str) -> SpanTally:
 
 @pytest.mark.parametrize("measure", NAMES)
 @pytest.mark.parametrize("case", CASES)
-def test_known_pairs(case: str, measure: str) -> None:
+def test_known_pairs(case, measure):
     pairs = loaded(case).pairs
     assert {"-".join(pair) for pair in pairs} == set(EXPECTED[case]["pairs"])
     for pair, five in pairs.items():
@@ -78,7 +74,7 @@ def test_known_pairs(case: str, measure: str) -> None:
 
 @pytest.mark.parametrize("measure", NAMES)
 @pytest.mark.parametrize("case", CASES)
-def test_known_averages(case: str, measure: str) -> None:
+def test_known_averages(case, measure):
     known = EXPECTED[case]["pairwise_average"][ORACLE_NAMES[measure]]
     found = pooled_span_agreement(loaded(case))[NAMES.index(measure)]
     assert found.measure == measure
@@ -87,13 +83,10 @@ def test_known_averages(case: str, measure: str) -> None:
     assert found.pairs == len(EXPECTED[case]["pairs"])
 
 
-# -- five measures by other means ----------------------------------------------------------
-
-
 def plain(first: list[Span], second: list[Span]) -> list[tuple[int, int, int]]:
     """(true positives, first, second) of each measure, by sets of whatever is counted."""
 
-    def tokens(spans: list[Span], labelled: bool) -> set[tuple[int, ...]]:
+    def tokens(spans, labelled):
         return {(n, c) if labelled else (n,) for c, start, end in spans for n in range(start, end)}
 
     exact = (Counter(first) & Counter(second)).total()
@@ -109,7 +102,7 @@ def plain(first: list[Span], second: list[Span]) -> list[tuple[int, int, int]]:
 
 
 @given(answer, answer)
-def test_a_pair_by_plain_counting(first: list[Span], second: list[Span]) -> None:
+def test_a_pair_by_plain_counting(first, second):
     one, other = Marked(first), Marked(second)
     counted = list(zip(common_spans(one, other).numbers, one.numbers, other.numbers, strict=True))
     assert counted == plain(first, second)
@@ -117,9 +110,9 @@ def test_a_pair_by_plain_counting(first: list[Span], second: list[Span]) -> None
 
 
 @given(st.lists(answers, max_size=4))
-def test_a_project_by_plain_counting(given_documents: Documents) -> None:
+def test_a_project_by_plain_counting(given_documents):
     counted = tally(given_documents)
-    pairs: dict[tuple[str, str], list[list[int]]] = {}
+    pairs = {}
     for document in given_documents:
         for pair in combinations(sorted(document), 2):
             found = plain(document[pair[0]], document[pair[1]])
@@ -147,7 +140,7 @@ def test_a_project_by_plain_counting(given_documents: Documents) -> None:
 
 
 @given(st.lists(answers, max_size=4))
-def test_annotators_and_categories_by_plain_counting(given_documents: Documents) -> None:
+def test_annotators_and_categories_by_plain_counting(given_documents):
     counted = tally(given_documents)
     shared = [(d[a], d[b]) for d in given_documents for a, b in combinations(sorted(d), 2)]
     for rate in span_rates(counted, [1, 2, 3]):
@@ -173,12 +166,12 @@ def test_annotators_and_categories_by_plain_counting(given_documents: Documents)
 
 
 @given(st.lists(answers, max_size=3), st.lists(answers, max_size=3))
-def test_sums_add_over_documents(left: Documents, right: Documents) -> None:
+def test_sums_add_over_documents(left, right):
     parts = [tally(part) for part in (left, right, left + right)]
 
-    def sums(one: SpanTally) -> Counter[Any]:
-        found: Counter[Any] = Counter({"documents": one.documents, "compared": one.compared})
-        sides: list[tuple[Any, Any]] = [("pooled", sums) for sums in enumerate(one.pooled)]
+    def sums(one):
+        found = Counter({"documents": one.documents, "compared": one.compared})
+        sides = [("pooled", sums) for sums in enumerate(one.pooled)]
         sides += [(pair, sums) for pair, five in one.pairs.items() for sums in enumerate(five)]
         for owner, (n, of_measure) in sides:
             found.update({(owner, n, k): v for k, v in enumerate(astuple(of_measure))})
@@ -190,7 +183,7 @@ def test_sums_add_over_documents(left: Documents, right: Documents) -> None:
 
 
 @given(st.lists(answers, max_size=4))
-def test_f1_does_not_depend_on_who_is_the_reference(given_documents: Documents) -> None:
+def test_f1_does_not_depend_on_who_is_the_reference(given_documents):
     turned = [
         {"DCBA"["ABCD".index(name)]: spans for name, spans in document.items()}
         for document in given_documents
@@ -207,10 +200,7 @@ def test_f1_does_not_depend_on_who_is_the_reference(given_documents: Documents) 
         assert other.macro is None or other.macro == pytest.approx(one.macro)
 
 
-# -- shapes of spans -----------------------------------------------------------------------
-
-
-def test_touching_spans_are_two_and_share_nothing() -> None:
+def test_touching_spans_are_two_and_share_nothing():
     figures = pooled([{"A": [(1, 0, 2), (1, 2, 4)], "B": [(1, 0, 4)]}])
     assert figures["span_f1_exact"].value == 0
     assert figures["span_f1_overlap"].true_positives == 1
@@ -218,30 +208,27 @@ def test_touching_spans_are_two_and_share_nothing() -> None:
     assert pooled([{"A": [(1, 0, 2)], "B": [(1, 2, 4)]}])["span_f1_overlap"].value == 0
 
 
-def test_a_position_under_two_spans_of_a_category_counts_once() -> None:
+def test_a_position_under_two_spans_of_a_category_counts_once():
     figures = pooled([{"A": [(1, 0, 5), (1, 3, 5), (2, 3, 5)], "B": [(1, 0, 5)]}])
     assert (figures["token_f1"].true_positives, figures["token_f1"].recall) == (5, 5 / 7)
     assert figures["token_f1_unlabelled"].value == 1
     assert figures["span_f1_overlap"].recall == 1 / 3
 
 
-def test_the_parts_of_a_discontinuous_span_count_each() -> None:
+def test_the_parts_of_a_discontinuous_span_count_each():
     figures = pooled([{"A": [(1, 0, 2), (1, 5, 6)], "B": [(1, 0, 2)]}])
     assert figures["span_f1_exact"].value == 2 / 3
 
 
-def test_equal_places_of_several_categories_are_a_multiset_without_labels() -> None:
+def test_equal_places_of_several_categories_are_a_multiset_without_labels():
     figures = pooled([{"A": [(1, 0, 2), (2, 0, 2), (3, 0, 2)], "B": [(1, 0, 2), (4, 0, 2)]}])
     assert figures["span_f1_exact"].true_positives == 1
     assert figures["span_f1_unlabelled"].true_positives == 2
 
 
-def test_long_spans_cost_no_more_than_short_ones() -> None:
+def test_long_spans_cost_no_more_than_short_ones():
     figures = pooled([{"A": [(1, 0, 10**9)], "B": [(1, 10**8, 10**9)]}])
     assert figures["token_f1"].true_positives == 9 * 10**8
-
-
-# -- undefined -----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -253,7 +240,7 @@ def test_long_spans_cost_no_more_than_short_ones() -> None:
         ([{"A": [], "B": []}, {"A": [(1, 0, 1)]}], "single_category"),
     ],
 )
-def test_what_is_undefined_says_why(given_documents: Documents, reason: str) -> None:
+def test_what_is_undefined_says_why(given_documents, reason):
     for figure in pooled_span_agreement(tally(given_documents)):
         told = figure.to_dict()
         assert told.pop("undefined") == reason
@@ -266,33 +253,30 @@ def test_what_is_undefined_says_why(given_documents: Documents, reason: str) -> 
         assert (rate.rate, rate.undefined) == (None, "no_overlap")
 
 
-def test_one_side_without_a_span_is_no_agreement_at_all() -> None:
+def test_one_side_without_a_span_is_no_agreement_at_all():
     for figure in pooled([{"A": [(1, 0, 1)], "B": []}]).values():
         assert (figure.value, figure.precision, figure.recall) == (0, None, 0)
 
 
-def test_a_pair_that_marked_nothing_is_not_in_the_mean_of_pairs() -> None:
+def test_a_pair_that_marked_nothing_is_not_in_the_mean_of_pairs():
     figure = pooled([{"A": [(1, 0, 1)], "B": [(1, 0, 1)]}, {"A": [], "C": []}])["span_f1_exact"]
     assert (figure.value, figure.macro, figure.pairs, figure.documents) == (1, 1, 2, 2)
 
 
-def test_a_confidence_that_is_none_is_refused() -> None:
+def test_a_confidence_that_is_none_is_refused():
     with pytest.raises(InvalidOption):
         pooled_span_agreement(SpanTally(), 1.5)
     with pytest.raises(InvalidOption):
         span_rates(SpanTally(), [], 0)
 
 
-# -- errors --------------------------------------------------------------------------------
-
-
 def crowd(number: int, seed: int = 1) -> Documents:
     """Three annotators who mark the same spans with slips, now and then nothing."""
-    random = Random(seed)  # noqa: S311 - no secret is made with it
-    made: Documents = []
+    random = Random(seed)  # noqa: S311
+    made = []
     for _ in range(number):
         truth = [(random.randint(1, 3), 10 * n, 10 * n + 4) for n in range(random.randint(0, 6))]
-        document: dict[str, list[Span]] = {}
+        document = {}
         for name in "ABC":
             document[name] = []
             for category, start, end in truth:
@@ -306,10 +290,10 @@ def crowd(number: int, seed: int = 1) -> Documents:
 
 
 @pytest.mark.parametrize("number", [100, 200])
-def test_errors_are_those_of_leaving_one_document_out(number: int) -> None:
+def test_errors_are_those_of_leaving_one_document_out(number):
     given_documents = crowd(number)
     figures = pooled_span_agreement(tally(given_documents))
-    left_out: list[list[float]] = [[] for _ in NAMES]
+    left_out = [[] for _ in NAMES]
     for n in range(number):
         rest = pooled_span_agreement(tally(given_documents[:n] + given_documents[n + 1 :]))
         for values, figure in zip(left_out, rest, strict=True):
@@ -321,7 +305,7 @@ def test_errors_are_those_of_leaving_one_document_out(number: int) -> None:
         assert figure.standard_error == pytest.approx(jackknife, rel=0.02)
 
 
-def test_pairs_on_one_document_are_not_independent() -> None:
+def test_pairs_on_one_document_are_not_independent():
     # Three annotators who are two, one of them twice: no more is known than of two.
     two = [{"A": d["A"], "B": d["B"]} for d in crowd(60)]
     three = [{**d, "C": d["B"]} for d in two]
@@ -333,21 +317,21 @@ def test_pairs_on_one_document_are_not_independent() -> None:
     assert again.standard_error > 0.6 * alone.standard_error
 
 
-def test_a_perfect_figure_has_a_one_sided_bound() -> None:
+def test_a_perfect_figure_has_a_one_sided_bound():
     documents_of_one = [{"A": [(1, 0, 1)], "B": [(1, 0, 1)]}] * 10
     figure = pooled([*documents_of_one, {"A": [], "B": []}])["span_f1_exact"]
     assert (figure.value, figure.standard_error, figure.ci_high) == (1, 0, 1)
     assert figure.ci_low == pytest.approx(0.05 ** (1 / 10))
 
 
-def test_one_document_with_spans_says_nothing_of_the_spread() -> None:
+def test_one_document_with_spans_says_nothing_of_the_spread():
     one = [{"A": [(1, 0, 1), (1, 2, 3)], "B": [(1, 0, 1)]}]
     for given_documents in (one, [*one, {"A": [], "B": []}]):
         figure = pooled(given_documents)["span_f1_exact"]
         assert (figure.standard_error, figure.ci_low, figure.ci_high) == (None, None, None)
 
 
-def test_a_wider_level_has_wider_bounds() -> None:
+def test_a_wider_level_has_wider_bounds():
     given_documents = crowd(20)
     narrow, wide = (pooled(given_documents, level)["token_f1"] for level in (0.8, 0.99))
     assert wide.ci_low is not None
@@ -356,11 +340,11 @@ def test_a_wider_level_has_wider_bounds() -> None:
     assert wide.confidence == 0.99
 
 
-def test_category_rates_are_those_of_items_where_a_span_is_an_item() -> None:
+def test_category_rates_are_those_of_items_where_a_span_is_an_item():
     # One place a document, marked with category 1 or with nothing: an item of one category.
-    random = Random(5)  # noqa: S311 - no secret is made with it
+    random = Random(5)  # noqa: S311
     marks = [[random.random() < 0.7 for _ in "ABC"] for _ in range(50)]
-    given_documents: Documents = [
+    given_documents = [
         {name: [(1, 0, 1)] if one else [] for name, one in zip("ABC", row, strict=True)}
         for row in marks
     ]

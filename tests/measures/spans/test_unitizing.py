@@ -35,7 +35,7 @@ def example() -> Documents:
     ]
 
 
-def test_the_example_of_krippendorff_2004() -> None:
+def test_the_example_of_krippendorff_2004():
     found = tally(example())
     (observed, expected), (none, other) = found.disagreements(1), found.disagreements(2)
     assert float(observed) == pytest.approx(0.0144, abs=5e-5)
@@ -50,7 +50,7 @@ def test_the_example_of_krippendorff_2004() -> None:
     assert (alpha.items, alpha.standard_error, alpha.ci_low) == (1, None, None)
 
 
-def test_an_example_of_dkpro_statistics() -> None:
+def test_an_example_of_dkpro_statistics():
     # Figures of its test of an 8 long unit against three of length 1 in it, on ten positions.
     found = tally([({"0": [(1, 1, 9)], "1": [(1, 2, 3), (1, 4, 5), (1, 6, 7)]}, 10)])
     observed, expected = map(float, found.disagreements(1))
@@ -63,11 +63,7 @@ def test_an_example_of_dkpro_statistics() -> None:
     ("first", "second", "observed"),
     [
         ([(2, 10), (14, 20)], [(4, 8), (15, 17)], 0.03125),
-        (
-            [(0, 18)],
-            [(0, 2), (2, 3), (3, 4), (4, 5), (5, 6), (6, 9), (9, 10)],
-            2.26736,
-        ),
+        ([(0, 18)], [(0, 2), (2, 3), (3, 4), (4, 5), (5, 6), (6, 9), (9, 10)], 2.26736),
         (
             [(2, 8), (10, 12), (14, 18), (20, 22)],
             [(0, 2), (4, 8), (10, 14), (16, 18), (20, 22)],
@@ -80,20 +76,15 @@ def test_an_example_of_dkpro_statistics() -> None:
         ),
     ],
 )
-def test_observed_disagreement_of_krippendorff_1995(
-    first: list[Interval], second: list[Interval], observed: float
-) -> None:
+def test_observed_disagreement_of_krippendorff_1995(first, second, observed):
     # Page 57, examples A to D. Its expected disagreement has since been put right by the author.
     found = tally([({"0": [(1, *u) for u in first], "1": [(1, *u) for u in second]}, 24)])
     assert float(found.disagreements(1)[0]) == pytest.approx(observed, abs=1e-5)
 
 
-# -- by other means ------------------------------------------------------------------------
-
-
 def apart(spans: list[Span]) -> list[Span]:
     """Those spans that overlap none before them of the same category."""
-    kept: list[Span] = []
+    kept = []
     for category, start, end in sorted(spans):
         if not any(c == category and start < e and s < end for c, s, e in kept):
             kept.append((category, start, end))
@@ -134,7 +125,7 @@ def by_definition(document: dict[str, list[Span]], category: int) -> tuple[float
 
 
 @given(answers)
-def test_a_document_by_definition(document: dict[str, list[Span]]) -> None:
+def test_a_document_by_definition(document):
     found = tally([(document, LENGTH)])
     for category in found.categories:
         parts = tuple(map(float, found.disagreements(category)))
@@ -142,7 +133,7 @@ def test_a_document_by_definition(document: dict[str, list[Span]]) -> None:
 
 
 @given(st.lists(answers, min_size=1, max_size=4))
-def test_documents_are_summed_in_any_order(documents: list[dict[str, list[Span]]]) -> None:
+def test_documents_are_summed_in_any_order(documents):
     found = unitizing_alpha(tally([(document, LENGTH) for document in documents]))
     turned = unitizing_alpha(tally([(document, LENGTH) for document in documents[::-1]]))
     assert turned == found
@@ -155,13 +146,13 @@ def test_documents_are_summed_in_any_order(documents: list[dict[str, list[Span]]
         assert (found.value == 1) == same
 
 
-def test_units_and_gaps_of_several_documents_are_one_continuum() -> None:
+def test_units_and_gaps_of_several_documents_are_one_continuum():
     # Two documents that nothing crosses are one of their length where units touch both ends.
-    halves: Documents = [
+    halves = [
         ({"A": [(1, 0, 3), (1, 8, 10)], "B": [(1, 0, 4), (1, 8, 10)]}, 10),
         ({"A": [(1, 0, 2), (1, 4, 10)], "B": [(1, 0, 3)]}, 10),
     ]
-    whole: Documents = [
+    whole = [
         (
             {
                 "A": [(1, 0, 3), (1, 8, 10), (1, 10, 12), (1, 14, 20)],
@@ -173,17 +164,14 @@ def test_units_and_gaps_of_several_documents_are_one_continuum() -> None:
     assert unitizing_alpha(tally(halves)).value == unitizing_alpha(tally(whole)).value
 
 
-def test_answers_that_not_everyone_gave_weigh_as_in_alpha() -> None:
-    twice: Documents = [({"A": [(1, 0, 3)], "B": [(1, 1, 3)]}, 9)] * 2
-    once: Documents = [({"A": [(1, 0, 3)], "B": [(1, 1, 3)], "C": [(1, 1, 3)]}, 9)]
+def test_answers_that_not_everyone_gave_weigh_as_in_alpha():
+    twice = [({"A": [(1, 0, 3)], "B": [(1, 1, 3)]}, 9)] * 2
+    once = [({"A": [(1, 0, 3)], "B": [(1, 1, 3)], "C": [(1, 1, 3)]}, 9)]
     both = tally([*twice, *once])
     # Observed: 1 of a pair twice, and 1 of each of two pairs halved; over 2 * 18 + 3 * 9 positions.
     assert both.disagreements(1)[0] == pytest.approx(2 * (1 + 1 + 2 / 2) / (45 + 18) / 27)
     alone = [*twice, ({"C": [(1, 4, 9)]}, None)]
     assert unitizing_alpha(tally(alone)) == unitizing_alpha(tally(twice))
-
-
-# -- undefined -----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -194,18 +182,18 @@ def test_answers_that_not_everyone_gave_weigh_as_in_alpha() -> None:
         ({"A": [(1, 0, 3), (1, 2, 4)], "B": []}, 9),  # units that overlap
     ],
 )
-def test_where_it_does_not_apply(answers_of: dict[str, list[Span]], length: int | None) -> None:
-    fine: Documents = [({"A": [(1, 0, 3)], "B": [(1, 0, 3)]}, 9)]
+def test_where_it_does_not_apply(answers_of, length):
+    fine = [({"A": [(1, 0, 3)], "B": [(1, 0, 3)]}, 9)]
     for documents in ([(answers_of, length), *fine], [*fine, (answers_of, length)]):
         alpha = unitizing_alpha(tally(documents))
         assert (alpha.value, alpha.undefined, alpha.items) == (None, "not_applicable", 2)
 
 
-def test_units_of_different_categories_may_overlap() -> None:
+def test_units_of_different_categories_may_overlap():
     assert unitizing_alpha(tally([({"A": [(1, 0, 3), (2, 2, 5)], "B": []}, 9)])).value is not None
 
 
-def test_nothing_to_compare() -> None:
+def test_nothing_to_compare():
     assert unitizing_alpha(UnitTally(), undefined="no_overlap").undefined == "no_overlap"
     assert unitizing_alpha(tally([({"A": [], "B": []}, 9)])).undefined == "single_category"
     one_position = tally([({"A": [(1, 0, 1)], "B": [(1, 0, 1)]}, 1)])
