@@ -163,7 +163,7 @@ def test_cohens_large_sample_error_shrinks_by_the_root_of_two(answers):
         assert both.standard_error == pytest.approx(once.standard_error / math.sqrt(2), abs=1e-7)
 
 
-@examples(20)
+@examples(30)
 @given(answered())
 def test_bounds_hold_the_value(answers):
     for measure, reading in [*EVERY, *CONGER]:
