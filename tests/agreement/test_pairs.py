@@ -1,13 +1,11 @@
 """Pairs of annotators, and annotators against their own earlier pass, as projects of two."""
 
+from collections import Counter
 from itertools import combinations, pairwise
-from math import sqrt
 from random import Random
-from statistics import fmean, pvariance, stdev, variance
 
 import pandas as pd
 import pytest
-from scipy import stats
 
 from tests.agreement.crowd import (
     KINDS,
@@ -27,6 +25,7 @@ from tracker.agreement.pairs import agreement_by_pair
 from tracker.agreement.query import Metric
 from tracker.agreement.run import span_pair_agreement
 from tracker.core.errors import InvalidOption, NotFound
+from tracker.measures.numeric import numeric_agreement
 
 LEFT_OUT = {"scott_pi", "light_kappa", "conger_kappa"}
 COLUMNS = ["item", "annotator", "category"]
@@ -85,56 +84,23 @@ def test_weights_where_categories_are_learnt(ledger, weights):
 def test_correlations_and_differences_of_numbers(ledger, metric):
     # Dot comes first in the file and last by name: differences are of the second by name.
     drawn = KINDS["ratio"].store(ledger, people=PEOPLE[::-1], items=30)
-    narrow = pairs(ledger, metric=metric, confidence=0.5)
-    for two, row in pairs(ledger, metric=metric).items():
-        x, y = columns(drawn, *two)
-        result = row.numeric
-        assert result.items == row.kappa.items == len(x)
-        pearson, spearman = stats.pearsonr(x, y), stats.spearmanr(x, y)
-        bounds = pearson.confidence_interval(0.95)
-        figures = (result.pearson.value, result.pearson.ci_low, result.pearson.ci_high)
-        assert figures == tuple(map(close, (pearson.statistic, *bounds)))
-        assert result.spearman.value == close(spearman.statistic)
-        covariance = fmean((a - fmean(x)) * (b - fmean(y)) for a, b in zip(x, y, strict=True))
-        lin = 2 * covariance / (pvariance(x) + pvariance(y) + (fmean(x) - fmean(y)) ** 2)
-        assert result.concordance.value == close(lin)
-        differences = [b - a for a, b in zip(x, y, strict=True)]
-        bias, spread = fmean(differences), stdev(differences)
-        assert (result.bias.value, result.sd.value) == (close(bias), close(spread))
-        assert result.lower_limit.value == close(bias - 1.96 * spread)
-        assert result.upper_limit.value == close(bias + 1.96 * spread)
-        t = stats.t.ppf(0.975, len(x) - 1)
-        assert result.bias.ci_high == close(bias + t * sqrt(variance(differences) / len(x)))
+    values = {0: 0.0, 1: 1.0, 2: 2.5, 3: 10.0}
+    numbers = {value: (number,) for number, value in values.items()}
+    for two, row in pairs(ledger, metric=metric, confidence=0.9).items():
+        cells = zip(*columns(drawn, *two), strict=True)
+        table = Counter((numbers[one], numbers[other]) for one, other in cells)
+        assert row.numeric == numeric_agreement(table, values, 0.9)
+        assert row.numeric.items == row.kappa.items == table.total()
+        assert row.kappa.confidence == 0.9
         shown = row.to_dict()["numeric"]
-        assert (shown["pearson"]["value"], shown["items"]) == (result.pearson.value, len(x))
-        other = narrow[two]
-        assert row.kappa.ci_low < other.kappa.ci_low
-        assert (result.confidence, other.numeric.confidence) == (0.95, 0.5)
-        assert result.bias.ci_low < other.numeric.bias.ci_low
+        assert shown["pearson"]["value"] == row.numeric.pearson.value
+        assert shown["items"] == table.total()
     (row,) = pairs(ledger, annotators=["ann", "cat"], where={"doc": ["d0", "d1"]}).values()
     first = {key: labels for key, labels in drawn.items() if key[0] < "i06"}
     assert row.kappa.items == len(columns(first, "ann", "cat")[0])
 
 
-def test_the_bias_is_of_the_second_by_name(ledger):
-    rows = {(f"i{n:02}", name): (str(n + (name == "zoe")),)
-            for n in range(5) for name in ("zoe", "ann")}  # fmt: skip
-    KINDS["ratio"].load(ledger, rows, "p")
-    (row,) = pairs(ledger).values()
-    assert row.annotators == ("ann", "zoe")
-    assert (row.numeric.bias.value, row.numeric.sd.value) == (1, 0)
-    assert (row.numeric.pearson.value, row.numeric.pearson.unbounded) == (1, "no_spread")
-
-
-def test_pairs_of_few_items(ledger):
-    rows = {("i01", "A"): ("0",), ("i01", "B"): ("0",), ("i02", "C"): ("1",), ("i02", "A"): ("2",)}
-    KINDS["ratio"].load(ledger, rows, "p")
-    result = pairs(ledger)
-    assert result.keys() == {("A", "B"), ("A", "C")}
-    for two, row in result.items():
-        assert (row.numeric.items, row.numeric.pearson.undefined) == (1, "too_few_items")
-        assert row.numeric.bias.value == (0 if two == ("A", "B") else -1)
-        assert row.numeric.sd.value is None
+def test_annotators_who_share_no_item_have_no_pair(ledger):
     ledger.import_frame(frame({("i01", "A"): ("x",), ("i02", "B"): ("x",)}), "q")
     assert pairs(ledger, "q") == {}
     assert ledger.cross_table("q", "A", "B").to_dict()["items"] == []

@@ -244,24 +244,6 @@ def test_of_many_annotators_one_item_at_most_is_supposed_between_the_two():
     assert bounds(answers.estimate("fleiss_kappa").coefficient()) == near(wanted, 0.008)
 
 
-def test_numbers_and_ranks_are_drawn_like_names():
-    """Three ranked categories, the least frequent one only ever next to its neighbor."""
-    answers = alike((20, (NO, NO)), (5, (NO, YES)), (9, (YES, YES)), (2, (YES, MAYBE)))
-    interval, ordinal = (
-        answers.estimate("krippendorff_alpha", scale=scale, **THREE).coefficient()
-        for scale in ("interval", "ordinal")
-    )
-    # 1/3 for each end; 1/2 for the two pairs with the most frequent category.
-    shares = drawn([20 + 1 / 3, 5.25, 0.25, 9 + 1 / 3, 2, 1 / 3])
-    first, second = np.array([0, 0, 0, 1, 1, 2]), np.array([0, 1, 2, 1, 2, 2])
-    mean = shares @ (first + second) / 2
-    variance = shares @ (first**2 + second**2) / 2 - mean**2
-    values = 1 - shares @ (first - second) ** 2 / (2 * variance)
-    assert bounds(interval) == near(np.quantile(values, TAILS), 0.01)
-    assert ordinal.method == "posterior"
-    assert bounds(ordinal) != bounds(interval)
-
-
 @pytest.mark.parametrize("measure", [*KAPPAS, "scott_pi"])
 def test_posteriors_of_perfect_agreement_and_of_nothing(measure):
     for items, least in ((4, -0.5), (20, 0.6), (80, 0.88)):
@@ -302,19 +284,6 @@ def test_bounds_depend_neither_on_the_order_nor_on_unused_categories():
     assert bounds(plain) == bounds(more)
 
 
-def test_a_kappa_of_named_annotators_is_as_far_from_its_bounds_as_that_of_unnamed():
-    """On the scale of 1 - kappa, from Fleiss' kappa of the same items."""
-    answers = alike((30, (NO, NO)), (6, (NO, YES)), (4, (YES, YES)))
-    fleiss, conger = (
-        answers.estimate(name).coefficient() for name in ("fleiss_kappa", "conger_kappa")
-    )
-    (cohen,) = cohen_kappas(kappa_cells(list(answers.tables.values())))
-    assert conger.value == pytest.approx(cohen.value)
-    assert bounds(conger) == near(bounds(cohen), 1e-12)
-    for one, other in zip(bounds(conger), bounds(fleiss), strict=True):
-        assert (1 - one) / (1 - conger.value) == pytest.approx((1 - other) / (1 - fleiss.value))
-
-
 def test_of_very_many_pairs_none_is_drawn():
     table = {(NO, NO): 30, (NO, YES): 5, (YES, YES): 5}
     for number, method in ((FEW_PAIRS, "posterior"), (FEW_PAIRS + 1, "log")):
@@ -328,17 +297,6 @@ def test_each_category_against_the_rest_has_its_bounds():
         assert {figure.method for figure in pair} == {"posterior"}
     as_two = alike((37, (NO, NO)), (1, (NO, YES))).estimate("fleiss_kappa").coefficient()
     assert bounds(result[2][0]) == near(bounds(as_two), 1e-12)
-
-
-def test_rates_of_categories_are_drawn_given_that_an_answer_has_them():
-    """Three annotators: of items with the category, how many hold it one, two and three times."""
-    rows = alike((5, (YES, NO, NO)), (3, (YES, YES, NO)), (8, (YES,) * 3), (90, (NO,) * 3))
-    rate, old = (category_rates(rows.patterns, [1], interval=how)[0] for how in ("asymmetric", "t"))
-    one, two, three = drawn([5.5, 3.5, 8.5]).T
-    values = (two + 3 * three) / (2 * one + 3 * two + 3 * three)
-    assert bounds(rate) == near(np.quantile(values, TAILS), 0.008)
-    assert (rate.rate, rate.standard_error) == (old.rate, old.standard_error)
-    assert bounds(rate) != bounds(old)
 
 
 @pytest.mark.parametrize("columns", [3, 60])

@@ -19,7 +19,6 @@ from tracker.measures.disagreement import (
 )
 from tracker.measures.krippendorff import (
     cross_replication_reliability,
-    krippendorff_alpha,
     pool_two_patterns,
 )
 from tracker.measures.sample import sample_for_measures
@@ -144,10 +143,3 @@ def test_the_error_of_cross_replication_reliability_is_that_of_a_jackknife():
     left = np.array([estimate(items[:n] + items[n + 1 :]).value for n in range(len(items))], float)
     jackknife = float(np.sqrt((len(left) - 1) / len(left) * ((left - left.mean()) ** 2).sum()))
     assert estimate(items).standard_error == pytest.approx(jackknife, rel=0.02)
-
-
-def test_two_halves_of_one_crowd_agree_as_well_as_the_crowd_within():
-    items = two_groups(2, 4000, 0.7, lambda _: 2)
-    patterns = ItemPatterns(Counter(pattern(one) for one, _ in items))
-    within = krippendorff_alpha(sample(patterns)).value
-    assert estimate(items).value == pytest.approx(within, abs=0.04)

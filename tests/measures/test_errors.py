@@ -6,7 +6,6 @@ answers twice, a sample of the samples.
 
 import math
 from collections import Counter
-from itertools import combinations
 
 import numpy as np
 import pytest
@@ -16,7 +15,6 @@ from hypothesis import strategies as st
 from tests.measures.answered import Answered, estimate_of
 from tests.measures.strategies import (
     answered,
-    complete,
     crowd,
     one_category,
     several_categories,
@@ -151,16 +149,6 @@ def test_the_same_answers_twice(answers):
         items = len(compared) if alpha or measure == "light_kappa" else len(answers.given)
         shrunk = once.standard_error * math.sqrt((items - 1) / (2 * items - 1))
         assert both.standard_error == pytest.approx(shrunk, abs=1e-7), measure
-
-
-@given(complete())
-def test_cohens_large_sample_error_shrinks_by_the_root_of_two(answers):
-    (table,) = answers.tables.values()
-    once, both = cohen_kappa(table), cohen_kappa({cell: 2 * n for cell, n in table.items()})
-    assert both.undefined == once.undefined
-    if once.value is not None:
-        assert both.value == pytest.approx(once.value, abs=1e-12)
-        assert both.standard_error == pytest.approx(once.standard_error / math.sqrt(2), abs=1e-7)
 
 
 @examples(30)
@@ -337,36 +325,6 @@ def test_leaving_out_and_merging_is_counting_anew(answers, merged):
     for category in range(4):
         rows = [[a for a in item.values() if category not in a] for item in answers.given]
         assert patterns_without_category(answers.patterns, category) == tally(rows)
-
-
-@examples(15)
-@given(complete(annotators=3))
-def test_nothing_is_left_to_agree_on_where_all_categories_are_merged(answers):
-    one = merge_pattern_table(answers.patterns, dict.fromkeys(range(4), 0))
-    sample = sample_for_measures(one, 3, categories=[0])
-    for measure in ("fleiss_kappa", "krippendorff_alpha", "gwet_ac1", "brennan_prediger"):
-        estimate = estimate_of(measure, sample)
-        assert (estimate.value, estimate.undefined) == (None, "single_category"), measure
-    assert estimate_of("percent_agreement", sample).value == 1
-
-
-@examples(15)
-@given(answered())
-def test_merging_two_of_four_changes_no_more_than_those(answers):
-    def labels(patterns):
-        totals = Counter()
-        for pattern, items in patterns:
-            for answer, count in pattern:
-                totals.update(dict.fromkeys(answer, items * count))
-        return totals
-
-    for first, second in combinations(range(4), 2):
-        merged = merge_pattern_table(answers.patterns, {second: first})
-        assert merged.items == answers.patterns.items
-        assert merged.answers == answers.patterns.answers
-        used, together = labels(answers.patterns), labels(merged)
-        assert together[first] == used[first] + used[second]
-        assert second not in together
 
 
 READINGS = [

@@ -195,15 +195,6 @@ def test_the_unit_and_the_origin_of_the_scale_do_not_matter(rows, unit, origin):
         assert after[form].value == pytest.approx(before[form].value, nan_ok=True)
 
 
-@given(ragged, ragged)
-def test_tallies_add(left, right):
-    parts = tally(left) + tally(right)
-    assert (
-        intraclass_correlations(parts, VALUES)[0]
-        == (intraclass_correlations(tally(left + right), VALUES)[0])
-    )
-
-
 def test_agreement_without_an_error_has_no_bounds():
     for one in forms([[1, 1], [2, 2], [5, 5]]).values():
         assert parts(one, "value", "f", "p_value", "ci_low", "ci_high") == (1, *[None] * 4)

@@ -42,12 +42,6 @@ OF_SETS = [
     *((name, SETS) for name in SHARES),
     *(("krippendorff_alpha", SETS | {"scale": name}) for name in ("exact", "jaccard", "masi")),
 ]
-ORDERED = [
-    *((name, DECLARED | {"weighting": word}) for name in WEIGHTED for word in WEIGHTS[1:]),
-    *(("krippendorff_alpha", DECLARED | {"scale": scale}) for scale in SCALES[1:]),
-]
-OF_PATTERNS = [pair for pair in [*NOMINAL, *ORDERED]
-               if MEASURES[pair[0]].function is not None and pair[0] != "conger_kappa"]  # fmt: skip
 THREE = tally([[(1,), (2,)], [(2,), (2,)], [(5,), (1,), (2,)]])
 
 
@@ -98,40 +92,6 @@ def test_order_and_names_do_not_matter(answers, sets, random):
 
 
 @examples(20)
-@given(answered(), st.floats(0.1, 50), st.floats(-9, 9))
-def test_the_direction_and_the_unit_of_a_scale_do_not_matter(answers, unit, start):
-    turned = renamed(answers, {0: 3, 1: 2, 2: 1, 3: 0})
-    descending = {number: 6.0 - DECLARED["values"][3 - number] for number in range(4)}
-    scaled = {number: start + unit * value for number, value in DECLARED["values"].items()}
-    for measure, reading in ORDERED:
-        if reading.get("scale") != "ratio":  # which has a true zero
-            before = answers.estimate(measure, **reading)
-            check_alike(turned.estimate(measure, **(reading | {"values": descending})), before)
-            after = answers.estimate(measure, **(reading | {"values": scaled}))
-            assert after.value == near(before.value, 1e-8)
-
-
-@examples(20)
-@given(answered(), answered())
-def test_tallies_of_parts_add_up_to_the_tally_of_all(left, right):
-    whole = Answered([*left.given, *right.given])
-    patterns = left.patterns + right.patterns
-    for measure, reading in OF_PATTERNS:
-        check_alike(
-            estimate_of(measure, sample_for_measures(patterns, 5, **reading)),
-            estimate_of(measure, sample_for_measures(whole.patterns, 5, **reading)),
-        )
-    people = left.marginals | right.marginals
-    marginals = {
-        name: {(c,): sum(part.marginals.get(name, {}).get((c,), 0) for part in (left, right))
-               for c in range(4)} for name in people
-    }  # fmt: skip
-    sample = sample_for_measures(patterns, len(people), marginals=marginals, **DECLARED)
-    conger, wanted = estimate_of("conger_kappa", sample), whole.estimate("conger_kappa", **DECLARED)
-    assert (conger.undefined, conger.value) == (wanted.undefined, near(wanted.value))
-
-
-@examples(20)
 @given(answered())
 def test_categories_that_nobody_chose_matter_to_two_coefficients_alone(answers):
     used = sorted({c for item in answers.given for (c,) in item.values()})
@@ -162,33 +122,6 @@ def test_percent_agreement_by_plain_count(rows):
     assert estimate.details["pair_weighted"] == near(pooled, 1e-12)
 
 
-DISTANCES = {
-    "nominal": lambda c, k: Fraction(c != k),
-    "interval": lambda c, k: Fraction(c - k) ** 2,
-    "ratio": lambda c, k: (Fraction(c - k) / Fraction(c + k)) ** 2 if c + k else Fraction(0),
-}
-
-
-@pytest.mark.parametrize("scale", DISTANCES)
-@examples(20)
-@given(projects(one_category))
-def test_alpha_by_plain_count(scale, rows):
-    apart = DISTANCES[scale]
-    units = [[DECLARED["values"][c] for (c,) in item] for item in rows if len(item) > 1]
-    every = [value for unit in units for value in unit]
-    sample = sample_for_measures(tally(rows), 5, scale=scale, **DECLARED)
-    alpha = estimate_of("krippendorff_alpha", sample)
-    if len(set(every)) < 2:
-        assert alpha.value is None
-        return
-    within = [apart(c, k) / (len(unit) - 1) for unit in units for c, k in permutations(unit, 2)]
-    overall = [apart(c, k) for c, k in permutations(every, 2)]
-    observed, expected = sum(within) / len(every), sum(overall) / len(overall)
-    assert alpha.parts.observed_disagreement == near(float(observed), 1e-12)
-    assert alpha.parts.expected_disagreement == near(float(expected), 1e-12)
-    assert alpha.value == near(float(1 - observed / expected))
-
-
 @given(answered(annotators=3))
 def test_perfect_and_only_perfect_agreement_is_1(answers):
     compared = [item for item in answers.given if len(item) > 1]
@@ -202,21 +135,6 @@ def test_perfect_and_only_perfect_agreement_is_1(answers):
         elif compared and len(answers.marginals) > 1 and measure != "light_kappa":
             assert estimate.undefined == "single_category"
             assert len(comparable if measure == "krippendorff_alpha" else used) == 1, measure
-
-
-@examples(20)
-@given(answered())
-def test_alpha_is_fleiss_kappa_but_for_few_answers(answers):
-    # Where all items have as many answers: 1 - alpha = (1 - kappa) (N - 1) / N of N answers.
-    most = max(len(item) for item in answers.given)
-    full = Answered([item for item in answers.given if len(item) == most])
-    number = sum(len(item) for item in full.given)
-    for scale, weighting in (("nominal", "identity"), ("interval", "quadratic")):
-        kappa = full.estimate("fleiss_kappa", weighting=weighting, **DECLARED).value
-        alpha = full.estimate("krippendorff_alpha", scale=scale, **DECLARED).value
-        assert (kappa is None) == (alpha is None)
-        if kappa is not None:
-            assert 1 - alpha == near((1 - kappa) * (number - 1) / number)
 
 
 # Two annotators.
@@ -259,18 +177,6 @@ def test_quadratic_kappa_is_lins_concordance(answers):
     assert answers.estimate("conger_kappa", weighting="quadratic", **DECLARED).value == near(wanted)
 
 
-@given(st.dictionaries(st.tuples(one_category, one_category), st.integers(1, 9), max_size=12))
-def test_kappa_is_symmetric_and_blind_to_names(counts):
-    kappa = cohen_kappa(counts)
-    swapped = {(other, one): count for (one, other), count in counts.items()}
-    names = {((9 - a[0],), (9 - b[0],)): count for (a, b), count in counts.items()}
-    for other in (cohen_kappa(swapped), cohen_kappa(names)):
-        assert (other.undefined, other.observed) == (kappa.undefined, kappa.observed)
-        assert other.value == near(kappa.value, 1e-12)
-        if kappa.value is not None:
-            assert other.standard_error == near(kappa.standard_error, 1e-7)
-
-
 @pytest.mark.parametrize("order", [*permutations(range(3))])
 def test_annotators_who_share_no_answer_are_at_chance_level(order):
     """Of Conger's kappa roundings must not tell more than the answers."""
@@ -286,21 +192,6 @@ def test_annotators_who_share_no_answer_are_at_chance_level(order):
 
 TWO: Reading = {"categories": [0, 1], "values": {0: 0.0, 1: 7.0}}
 two_categories = st.integers(0, 1).map(lambda category: (category,))
-
-
-@examples(20)
-@given(answered(two_categories))
-def test_weights_and_distances_of_two_categories_are_none(answers):
-    for measure in WEIGHTED:
-        plain = answers.estimate(measure, **TWO)
-        for weighting in WEIGHTS[1:]:
-            check_alike(answers.estimate(measure, weighting=weighting, **TWO), plain)
-    plain = answers.estimate("krippendorff_alpha", **TWO)
-    for scale in SCALES[1:]:
-        alpha = answers.estimate("krippendorff_alpha", scale=scale, **TWO)
-        assert (alpha.undefined, alpha.value) == (plain.undefined, near(plain.value))
-        if plain.standard_error is not None:
-            assert alpha.standard_error == near(plain.standard_error, 1e-7)
 
 
 @given(complete(two_categories), st.floats(-50, 50))

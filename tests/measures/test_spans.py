@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import astuple
 from itertools import combinations, permutations
 from random import Random
 from statistics import fmean
@@ -186,28 +185,6 @@ def test_annotators_and_categories_by_plain_counting(rows):
         assert own.exact.second == sum(len(other) for _, other in met)
         tp = sum((Counter(one) & Counter(other)).total() for one, other in met)
         assert own.exact.true_positives == tp
-
-
-@given(projects, projects)
-def test_sums_add_over_documents_and_turn_with_the_reference(left, right):
-    def sums(rows):
-        one = tally(rows)
-        counts = Counter({"documents": one.documents, "compared": one.compared})
-        sides = [("pooled", part) for part in enumerate(one.pooled)]
-        sides += [(pair, part) for pair, five in one.pairs.items() for part in enumerate(five)]
-        for owner, (n, part) in sides:
-            counts.update({(owner, n, k): v for k, v in enumerate(astuple(part))})
-        for category, part in one.categories.items():
-            counts.update({(category, k): v for k, v in enumerate(astuple(part))})
-        return counts
-
-    assert sums(left) + sums(right) == +sums(left + right)
-    turned = [{"DCBA"["ABCD".index(name)]: spans for name, spans in document.items()}
-              for document in left]  # fmt: skip
-    for one, other in zip(pooled(*left).values(), pooled(*turned).values(), strict=True):
-        assert (other.value, other.standard_error) == (one.value, one.standard_error)
-        assert (other.precision, other.recall) == (one.recall, one.precision)
-        assert other.macro == (None if one.macro is None else pytest.approx(one.macro))
 
 
 # Shapes of spans: measures with their figures.
