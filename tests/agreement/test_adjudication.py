@@ -46,7 +46,7 @@ def plain(answers):
 
 @both
 @given(ANSWERS, st.data())
-@examples(30)
+@examples(20)
 def test_votes_and_gains_of_contested_items(ledger, answers, data):
     """Decided items are no longer contested, and no longer alike to others."""
     project = fill(ledger, answers)

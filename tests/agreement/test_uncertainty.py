@@ -33,29 +33,29 @@ def bounds(figure):
 @each_kind
 def test_a_seed_decides_on_the_bootstrap_samples(sqlite_ledger, kind):
     kind.store(sqlite_ledger)
-    for metric in kind.readings:
-        first, same, other, wide = (
-            assessed(sqlite_ledger, metric=metric, confidence=level,
-                     uncertainty={"replicates": 60, "seed": seed})
-            for seed, level in ((7, 0.95), (7, 0.95), (8, 0.95), (7, 0.99))
-        )  # fmt: skip
-        assert first == same
-        result = assessed(sqlite_ledger, metric=metric)
-        plain, others, wider = by_measure(result), by_measure(other), by_measure(wide)
-        for name, figure in by_measure(first).items():
-            assert figure.value == plain[name].value
-            if name in BOOTSTRAPPED and figure.value is not None:
-                assert figure.method == "bootstrap"
-                assert bounds(figure) != bounds(others[name])
-                assert figure.standard_error == pytest.approx(plain[name].standard_error, rel=0.5)
-                assert figure.standard_error == wider[name].standard_error
-                assert wider[name].ci_low < figure.ci_low < figure.ci_high < wider[name].ci_high
-            else:
-                assert figure == plain[name]
-        for rate, resampled in zip(result.rates, first.rates, strict=True):
-            assert (rate.rate, rate.labels) == (resampled.rate, resampled.labels)
-            assert rate.standard_error != resampled.standard_error
-            assert resampled.standard_error == pytest.approx(rate.standard_error, rel=0.5)
+    metric = kind.readings[-1]
+    first, same, other, wide = (
+        assessed(sqlite_ledger, metric=metric, confidence=level,
+                 uncertainty={"replicates": 60, "seed": seed})
+        for seed, level in ((7, 0.95), (7, 0.95), (8, 0.95), (7, 0.99))
+    )  # fmt: skip
+    assert first == same
+    result = assessed(sqlite_ledger, metric=metric)
+    plain, others, wider = by_measure(result), by_measure(other), by_measure(wide)
+    for name, figure in by_measure(first).items():
+        assert figure.value == plain[name].value
+        if name in BOOTSTRAPPED and figure.value is not None:
+            assert figure.method == "bootstrap"
+            assert bounds(figure) != bounds(others[name])
+            assert figure.standard_error == pytest.approx(plain[name].standard_error, rel=0.5)
+            assert figure.standard_error == wider[name].standard_error
+            assert wider[name].ci_low < figure.ci_low < figure.ci_high < wider[name].ci_high
+        else:
+            assert figure == plain[name]
+    for rate, resampled in zip(result.rates, first.rates, strict=True):
+        assert (rate.rate, rate.labels) == (resampled.rate, resampled.labels)
+        assert rate.standard_error != resampled.standard_error
+        assert resampled.standard_error == pytest.approx(rate.standard_error, rel=0.5)
 
 
 def test_annotators_that_cannot_be_left_out_give_no_error(ledger):
@@ -97,7 +97,7 @@ def test_copies_of_an_item_tell_nothing_new(ledger, kind):
               for (item, name), labels in rows.items() for n in range(3)}  # fmt: skip
     kind.load(ledger, rows, "single")
     kind.load(ledger, copies, "p")  # three items to a document
-    for metric in kind.readings_on(ledger):
+    for metric in kind.readings_on(ledger)[-1:]:
         single = by_measure(assessed(ledger, "single", metric=metric, interval="t"))
         plain = by_measure(assessed(ledger, metric=metric, interval="t"))
         clusters = {"cluster": "doc"}

@@ -13,13 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.measures.answered import Answered, estimate_of
-from tests.measures.strategies import (
-    answered,
-    crowd,
-    one_category,
-    several_categories,
-    tally,
-)
+from tests.measures.strategies import answered, crowd, one_category, several_categories, tally
 from tests.profiles import examples
 from tracker.core.errors import InvalidOption
 from tracker.core.tallies import ItemPatterns

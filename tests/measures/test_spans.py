@@ -84,7 +84,7 @@ def test_known_case(case):
     numbers = {}
     sums = tally([
         {name: [(numbers.setdefault(s[0], len(numbers) + 1), *s[1:]) for s in spans]
-         for name, spans in document.answers.items()} for document in documents(case)
+         for name, spans in answers.items()} for _, _, answers in documents(case)
     ])  # fmt: skip
     assert {"-".join(pair) for pair in sums.pairs} == set(EXPECTED[case]["pairs"])
     figures = pooled_span_agreement(sums)
