@@ -196,9 +196,6 @@ def test_weights_make_ac2_of_ac1(ledger):
         assert best_merges(counted)[0] == "gwet_ac2"
 
 
-# Coefficients without an annotator, an item, a category.
-
-
 def influences(ledger, of, *measures, project="p", **question):
     with ledger.study(project, asked(*measures, **question)) as counted:
         return agreement_influences(counted, of)
@@ -309,9 +306,6 @@ def test_influences_that_are_refused(sqlite_ledger):
     ):
         with pytest.raises(InvalidOption, match=message):
             influences(sqlite_ledger, of, *measures)
-
-
-# Coefficients with categories merged.
 
 
 @pytest.mark.parametrize(

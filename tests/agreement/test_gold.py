@@ -144,9 +144,6 @@ def test_statements_do_not_depend_on_the_items(ledger, write):
                 ledger.calibration_by_question("tones")
 
 
-# Confidences: answers with their confidences, by item and annotator.
-
-
 def drawn(seed=1, *, sets=False):
     """Sets are written in any order; some say that no category applies."""
     random = Random(seed)  # noqa: S311

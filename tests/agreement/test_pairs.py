@@ -181,9 +181,6 @@ def test_cross_tables(ledger):
             ledger.cross_table(project, *two)
 
 
-# Annotators against their own earlier pass.
-
-
 def passes(seed, kind, items=18):
     """Up to three passes of three annotators over the items."""
     random = Random(seed)  # noqa: S311

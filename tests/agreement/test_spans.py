@@ -40,9 +40,6 @@ def set_kind(ledger, kind, *names):
             set_annotator_kind(connection, project, name, kind)
 
 
-# The stream of documents.
-
-
 def streamed(connection, question, choice=None):
     """The stream, by names: of each document its length and the spans of each annotator."""
     items = item_names(connection, question.project)
@@ -160,9 +157,6 @@ def test_the_stream_of_any_file(ledger, file):
         if any(name == "M" for _, name, _ in file):
             set_annotator_kind(connection, project.project, "M", "model")
         assert streamed(connection, project) == expected
-
-
-# Figures.
 
 
 def figures(ledger, project="p"):

@@ -29,9 +29,6 @@ A, B, C = 1, 2, 3
 N, P = (0,), (1,)
 
 
-# Against the truth.
-
-
 def test_gold_of_the_turk_experiment():
     gold = accuracy_from_confusion({(N, N): 9, (N, P): 6, (P, N): 2, (P, P): 13}, 6, [0, 1, 2])
     row = gold.to_dict()
@@ -86,9 +83,6 @@ def test_calibration_by_its_definitions(answers):
     assert 0 <= (result.expected_calibration_error or 0) <= 1
 
 
-# Confusions.
-
-
 def confusions(items):
     rows = category_confusions(tally(items))
     return {(row.first, row.second): (row.disagreements, row.items) for row in rows}
@@ -114,9 +108,6 @@ def test_confusions_by_plain_count(rows):
     result = category_confusions(tally([[(label,) for label in row] for row in rows]))
     assert {(row.first, row.second): row.disagreements for row in result} == plain
     assert [row.disagreements for row in result] == sorted(plain.values(), reverse=True)
-
-
-# Category rates.
 
 
 def test_the_sandwich_table_of_siegel_2018():

@@ -69,9 +69,6 @@ def drawn(items, rows=200_000):
     return np.random.default_rng(3).dirichlet(items, size=rows)
 
 
-# Cohen's kappa.
-
-
 def test_annotators_p_and_q_of_the_turk_experiment_are_at_chance_level():
     counts = {(YES, YES): 1, (NO, YES): 3}
     kappa, by_t = cohen_kappa(counts), cohen_kappa(counts, interval="t")
@@ -134,9 +131,6 @@ def test_intervals_at_once_are_those_one_by_one(rows, confidence):
     low, high = confidence_intervals(*np.array(rows).T, confidence)
     alone = [confidence_interval(*row, confidence) for row in rows]
     assert list(zip(low, high, strict=True)) == alone
-
-
-# Formulas.
 
 
 @pytest.mark.parametrize("measure", SHARES)
@@ -213,9 +207,6 @@ def test_there_is_no_other_interval():
     ):
         with pytest.raises(InvalidOption, match="no interval 'wald'\none of: asymmetric, t"):
             ask()
-
-
-# The posterior.
 
 
 @pytest.mark.parametrize("confidence", [0.8, 0.95, 0.99])

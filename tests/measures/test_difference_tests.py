@@ -79,9 +79,6 @@ def test_published_examples(test, first, second, figures):
         assert getattr(result, name) == pytest.approx(value, abs=rounding), name
 
 
-# Other ways to the same figure.
-
-
 @examples(15)
 @given(columns, columns)
 def test_t_tests_are_those_of_scipy_with_the_effect_of_hedges_1981(first, second):
@@ -231,9 +228,6 @@ def test_figures_may_be_counted(rows):
                 assert one[name] == close
 
 
-# Which test.
-
-
 @examples(15)
 @given(st.data(), st.integers(2, 40), st.integers(2, 40))
 def test_the_design_chooses_and_never_the_figures(data, n, m):
@@ -268,9 +262,6 @@ def test_why(first, second, is_paired, why):
 
 def test_why_as_requested():
     assert str(paired(DRUG_1, DRUG_2, "paired_t").why) == "The paired t test, as requested."
-
-
-# Without variation.
 
 
 def test_columns_that_do_not_differ_have_p_1():
@@ -321,9 +312,6 @@ def test_arguments_that_are_refused():
         "difference standard_error ci_low ci_high confidence statistic freedom p_value test why "
         "effect effect_name n_first n_second undefined p_value_annotators undefined_annotators"
     )
-
-
-# Two coefficients on the same items or on different ones.
 
 
 @given(st.lists(st.tuples(figure, figure, st.integers(1, 4)), min_size=1, max_size=8))

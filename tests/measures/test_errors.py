@@ -61,9 +61,6 @@ def numbers(figure):
     return figure.value, figure.standard_error, figure.ci_low, figure.ci_high
 
 
-# The linearised error.
-
-
 @each
 def test_an_items_influence_is_the_slope_of_the_coefficient(measure, reading):
     """The slope: a hundred items more of one kind among a hundred million."""
@@ -178,9 +175,6 @@ def test_a_level_outside_0_to_1_is_refused(confidence):
         cohen_kappa({((0,), (1,)): 3}, confidence)
 
 
-# Clusters.
-
-
 def by_cluster(answers, measure, clusters, how="asymmetric", **reading):
     """The figure with the error of items in clusters, one number per item."""
     estimate = answers.estimate(measure, **reading)
@@ -218,9 +212,6 @@ def test_one_cluster_supports_no_error_and_nothing_has_none():
     assert one.value is not None
     blank = Coefficient("fleiss_kappa", None, "no_overlap")
     assert coefficient_over_clusters(blank, (1.0, 1.0), 5, "document") is blank
-
-
-# The bootstrap.
 
 
 @pytest.mark.parametrize("answering", [1.0, 0.6])
@@ -281,9 +272,6 @@ def test_figures_that_cannot_be_bootstrapped_keep_what_they_have():
     plain = perfect.estimate("fleiss_kappa").coefficient(interval="t")
     assert (plain.value, plain.method) == (1, "one-sided exact")
     assert bootstrap(perfect.sample(), [plain], replicates=500, seed=1) == [plain]
-
-
-# Annotators, items and categories left out, categories merged.
 
 
 def test_the_jackknife_over_annotators_by_hand():

@@ -1,4 +1,7 @@
-"""Every case of tests/data/oracles: observed, expected and coefficient, each on its own.
+"""Every case of tests/data/oracles: coefficients and their errors, and published intervals.
+
+Parts of coefficients, figures of categories and of pairs are compared through a ledger, in
+tests/test_oracles_through_ledger.py.
 
 1e-9 is the tolerance to which the programs behind the figures agree, relative above 1; standard
 errors get 1e-6, where programs that agree still differ in rounding.
@@ -9,13 +12,9 @@ from typing import Any
 
 import pytest
 
-from tests.measures.oracles import CASES, EXPECTED, SETS, SINGLE, figure, load
-from tracker.measures.category_rates import category_rates, one_vs_rest_coefficients
-from tracker.measures.cohen import cohen_kappa, cohen_kappas, kappa_cells
+from tests.measures.oracles import CASES, EXPECTED, figure, load
+from tracker.measures.cohen import cohen_kappa
 from tracker.measures.intervals import Coefficient, confidence_interval
-from tracker.measures.krippendorff import krippendorff_alpha
-from tracker.measures.resampling import jackknife_item_patterns
-from tracker.measures.sample import sample_for_measures
 
 CLOSE, CLOSE_ERROR = 1e-9, 1e-6
 # The oracles' names for measures; AC2 is AC1 with weights.
@@ -85,7 +84,7 @@ def published_bounds(case, key):
 def test_no_figure_of_a_measure_is_passed_over():
     keys = {key for case in CASES for key in EXPECTED[case]["coefficients"]} - {k for _, k in KEYS}
     assert {key.partition(":")[0] for key in keys} == {
-        # tested below
+        # tested through a ledger, or the error of another figure
         "pa.pair_weighted", "fleiss.se0", "fleiss.cat", "cohen.se", "cohen.se0",
         "specific.dice", "specific.jaccard", "per_label.alpha.nominal", "per_label.fleiss",
         # not computed: other weights of items, other distances of sets, other summaries
@@ -99,11 +98,10 @@ def test_no_figure_of_a_measure_is_passed_over():
 def test_figures_of_a_case(case):
     reasons = set()
     for key in (key for name, key in KEYS if name == case):
-        given, result = figure(case, key), computed(case, key)
+        result = computed(case, key)
         assert result.measure == NAMES[key.partition(".")[0]]
-        assert result.value == near(given["value"]), key
+        assert result.value == near(figure(case, key)["value"]), key
         reasons.add(result.undefined)
-        check_parts(given, result)
         if given_error(case, key) is not None:
             few = EXPECTED[case]["n_items_two_plus"] < 2
             error = None if few else near(given_error(case, key), CLOSE_ERROR)
@@ -113,21 +111,6 @@ def test_figures_of_a_case(case):
         check_recommended(EXPECTED[case].get("recommended", {}), key, result)
     if case in REASONS:
         assert reasons - {None} == {REASONS[case]}
-
-
-def check_parts(given, result):
-    shares = {"po": result.observed, "pe": result.expected}
-    shares["do"], shares["de"] = (
-        result.details.get(f"{kind}_disagreement") for kind in ("observed", "expected")
-    )
-    parts = given.keys() & shares.keys()
-    if result.undefined == "single_category" and parts:  # all agree, and so would chance
-        assert (result.observed, result.expected) == (1.0, 1.0)
-        assert {given.get(part) for part in ("po", "pe")} <= {None, 1.0}
-        assert {given.get(part) for part in ("do", "de")} <= {None, 0.0}
-        return
-    for part in parts:
-        assert shares[part] == near(given[part]), part
 
 
 def check_interval(case, key, result):
@@ -166,51 +149,3 @@ def test_perfect_agreement_has_a_one_sided_bound():
         result = computed("d07_perfect", key)
         assert (result.ci_low, result.ci_high) == (near(bound), 1.0)
         assert result.method == "one-sided exact"
-
-
-@pytest.mark.parametrize("case", SINGLE)
-def test_pairs_and_annotators_of_a_case(case):
-    """Agreement of all pairs together, kappa of every pair, alpha without each annotator."""
-    pooled = computed(case, "pa").details.get("pair_weighted")
-    assert pooled == near(figure(case, "pa.pair_weighted")["value"])
-    loaded, expected = load(case), EXPECTED[case]
-    if "pairwise_cohen (SK agrees)" in expected:
-        cells = kappa_cells(list(loaded.tables.values()))
-        kappas = dict(zip(loaded.tables, cohen_kappas(cells), strict=True))
-        rows = expected["pairwise_cohen (SK agrees)"]
-        assert len(rows) == len(kappas)
-        for row in rows:
-            kappa = kappas[loaded.annotators[row["a"]], loaded.annotators[row["b"]]]
-            assert kappa.items == row["n"]
-            assert (kappa.observed, kappa.value) == (near(row["po"]), near(row["kappa"]))
-    if WITHOUT in expected:
-        others = dict(jackknife_item_patterns(loaded.patterns, loaded.tallies))
-        for name, row in expected[WITHOUT].items():
-            patterns = others.pop(loaded.annotators[name])
-            alpha = krippendorff_alpha(sample_for_measures(patterns, len(loaded.annotators) - 1))
-            assert alpha.value == near(row["alpha_nominal_without"]), name
-            assert loaded.patterns.answers - patterns.answers == row["labels"], name
-        assert others == {}
-
-
-@pytest.mark.parametrize("case", [c for c in CASES if any(":" in key for key in load(c).figures)])
-def test_categories_of_a_case(case):
-    """Category rates, and kappa and alpha of each category against the rest."""
-    loaded = load(case)
-    numbers = list(loaded.categories.values())
-    rates = category_rates(loaded.patterns, numbers)
-    coefficients = one_vs_rest_coefficients(loaded.sample(**loaded.reading), numbers)
-    for (name, number), rate in zip(loaded.categories.items(), rates, strict=True):
-        if case in SINGLE:
-            kinds = ("jaccard", "dice")
-            jaccard, dice = (figure(case, f"specific.{kind}:{name}") for kind in kinds)
-            assert rate.rate == near(jaccard["value"])
-            assert rate.specific_agreement == near(dice["value"])
-            assert (rate.undefined is None) == (jaccard["value"] is not None)
-            if "se" in jaccard:
-                assert rate.standard_error == near(jaccard["se"], CLOSE_ERROR)
-        label = ("per_label.fleiss", "per_label.alpha.nominal")
-        keys = label if case in SETS else ("fleiss.cat",)
-        for key, coefficient in zip(keys, coefficients[number], strict=False):
-            if case in SETS or f"{key}:{name}" in loaded.figures:
-                assert coefficient.value == near(figure(case, f"{key}:{name}")["value"]), name

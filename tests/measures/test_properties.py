@@ -79,9 +79,6 @@ def shuffled(answers, random):
     return renamed(Answered(rows), dict(enumerate(random.sample(range(4), 4))))
 
 
-# What does not matter.
-
-
 @examples(20)
 @given(answered(), answered(several_categories), st.randoms(use_true_random=False))
 def test_order_and_names_do_not_matter(answers, sets, random):
@@ -102,9 +99,6 @@ def test_categories_that_nobody_chose_matter_to_two_coefficients_alone(answers):
             check_alike(fewer, more)
         elif fewer.value is not None and fewer.value < 1 and len(used) < 4:
             assert more.value > fewer.value  # chance has more to choose from
-
-
-# Values.
 
 
 @examples(20)
@@ -135,9 +129,6 @@ def test_perfect_and_only_perfect_agreement_is_1(answers):
         elif compared and len(answers.marginals) > 1 and measure != "light_kappa":
             assert estimate.undefined == "single_category"
             assert len(comparable if measure == "krippendorff_alpha" else used) == 1, measure
-
-
-# Two annotators.
 
 
 @pytest.mark.parametrize("weighting", WEIGHTS)

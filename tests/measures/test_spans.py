@@ -76,9 +76,6 @@ def test_a_matching_of_many_nested_spans_takes_no_longer_than_sorting():
     assert most_matches(nested, nested) == 20_000
 
 
-# Known answers, and five measures by other means.
-
-
 @pytest.mark.parametrize("case", CASES)
 def test_known_case(case):
     numbers = {}
