@@ -300,26 +300,6 @@ def test_draws_are_those_of_gamma_distributions(columns):
     assert np.abs(np.corrcoef(draws.T) - np.eye(columns)).max() < 0.1
 
 
-def test_alpha_of_a_rare_category_is_covered_and_by_t_it_is_not():
-    """Three annotators, 50 items, one answer in ten "yes", hardly any agreement on it."""
-    chances = np.array([0.80, 0.12, 0.05, 0.03])  # none, one, two, three say yes
-    holding = np.arange(4)
-    p = chances @ holding / 3
-    true = 1 - chances @ (2 * holding * (3 - holding) / 6) / (2 * p * (1 - p))
-    samples = np.random.default_rng(7).multinomial(50, chances, size=400)
-    covered = {"asymmetric": 0, "t": 0}
-    every, seen = np.unique(samples, axis=0, return_counts=True)
-    for row, times in zip(every.tolist(), seen.tolist(), strict=True):
-        answers = alike(*((items, (YES,) * n + (NO,) * (3 - n)) for n, items in enumerate(row)))
-        estimate = answers.estimate("krippendorff_alpha")
-        for how in covered:
-            low, high = bounds(estimate.coefficient(interval=how))
-            covered[how] += times * (low <= true <= high)
-    # Of 400 within 3.3%, three times the spread of a count of 95%.
-    assert 0.917 <= covered["asymmetric"] / 400 <= 0.983
-    assert covered["t"] / 400 < 0.917
-
-
 @pytest.mark.parametrize("measure", SHARES)
 def test_with_weights_the_wider_of_wilsons_and_the_posterior_is_taken(measure):
     """No answer is two places apart here, and in the next sample one may be."""
