@@ -79,8 +79,8 @@ def text_of(ledger, measure=None, project="p", **question):
 
 
 def test_methods_name_readings_errors_and_levels(sqlite_ledger):
-    KINDS["ordinal"].store(sqlite_ledger, items=12)
-    KINDS["several"].store(sqlite_ledger, "sets", items=12)
+    KINDS["ordinal"].store(sqlite_ledger, items=9)
+    KINDS["several"].store(sqlite_ledger, "sets", items=9)
     rows = [
         (None, {}, "[@krippendorff2011] with the ordinal distance: "),
         (None, {}, "a Bayesian bootstrap over item patterns"),
