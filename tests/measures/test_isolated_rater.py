@@ -79,17 +79,18 @@ def test_coefficients_are_those_of_a_plain_count(items):
 @given(items=ITEMS, weight=st.integers(0, 24))
 @examples(40)
 def test_an_item_moves_the_figure_by_its_influence(items, weight):
-    """The slope of a small further weight of one item is its influence, to first order."""
+    """The slope of a little more and a little less of one item is its influence."""
     many = {row: n * 10_000 for row, n in counted(items).items()}
     place = weight % len(many)
     key = [*many][place]
-    more = {**many, key: many[key] + 10}  # so little that the first order is all there is
     for measure in NAMES:
-        before, after = (rater_coefficient(measure, rater_beside_group([*rows.items()], READ, 4))
-                         for rows in (many, more))  # fmt: skip
-        if before.value is not None and after.value is not None:
-            slope = (after.value - before.value) / 10
-            assert slope == pytest.approx(before.influence[place], rel=0.05, abs=1e-9)
+        less, figure, more = (
+            rater_coefficient(measure, rater_beside_group([*rows.items()], READ, 4))
+            for rows in (many | {key: many[key] + n} for n in (-10, 0, 10))
+        )
+        if None not in {less.value, figure.value, more.value}:
+            slope = (more.value - less.value) / 20  # what is of second order cancels out
+            assert slope == pytest.approx(figure.influence[place], rel=0.05, abs=1e-9)
 
 
 @given(ITEMS)
