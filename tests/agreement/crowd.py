@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from random import Random
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
+from tests.helpers import count_statements
 from tracker.agreement.query import Metric, Query, Uncertainty
 from tracker.agreement.result import Assessment
 from tracker.agreement.run import assess
@@ -20,54 +22,42 @@ from tracker.measures.intervals import Coefficient
 from tracker.measures.registry import MEASURES
 from tracker.projects.questions import QuestionOptions
 
-__all__ = [
-    "KINDS",
-    "Kind",
-    "answers",
-    "asked",
-    "assessed",
-    "close",
-    "each_kind",
-    "each_kind_stored",
-    "frame",
-    "measures_of",
-    "values",
-]
-
 COLUMNS = ["item", "annotator", "category", "doc", "name"]
+PEOPLE = ("ann", "bob", "cat", "dot")
+Answers = dict[tuple[str, str], tuple[str, ...]]
 
 
 def answers(
     seed: int = 1,
     *,
     items: int = 24,
-    people: Sequence[str] = ("ann", "bob", "cat", "dot"),
+    people: Sequence[str] = PEOPLE,
     categories: Sequence[str] = ("x", "y", "z"),
     several: bool = False,
     density: float = 0.8,
     accuracy: float = 0.7,
-) -> dict[tuple[str, str], tuple[str, ...]]:
-    """``{(item, annotator): categories}``; whoever does not find the truth answers at random."""
-    random = Random(seed)  # noqa: S311 - no secret is made with it
+) -> Answers:
+    """``{(item, annotator): categories}``; an annotator without the truth answers at random."""
+    random = Random(seed)  # noqa: S311
 
     def label() -> tuple[str, ...]:
         number = random.randint(0, 2) if several else 1
         return tuple(sorted(random.sample(list(categories), number)))
 
-    given = {}
+    drawn = {}
     for n in range(items):
         truth = label()
-        for who in people:
+        for name in people:
             if random.random() < density:
-                given[f"i{n:02}", who] = truth if random.random() < accuracy else label()
-    return given
+                drawn[f"i{n:02}", name] = truth if random.random() < accuracy else label()
+    return drawn
 
 
-def frame(given: dict[tuple[str, str], tuple[str, ...]]) -> pd.DataFrame:
+def frame(drawn: Answers) -> pd.DataFrame:
     """The same as rows, three items to a document; an answer without a category is empty."""
     rows = [
-        (item, who, label, f"d{int(item[1:]) // 3}", item)
-        for (item, who), labels in given.items()
+        (item, name, label, f"d{int(item[1:]) // 3}", item)
+        for (item, name), labels in drawn.items()
         for label in (labels or ("",))
     ]
     return pd.DataFrame(rows, columns=COLUMNS)
@@ -80,53 +70,51 @@ class Kind:
         self.options, self.readings, self.drawn = options, readings, drawn
 
     def store(self, ledger: Ledger, project: str = "p", seed: int = 1, **drawn: Any) -> Any:
-        """Import drawn answers; returns them."""
+        """Import drawn answers; return them."""
         several = self.options.answers == "several"
-        given = answers(seed, several=several, **self.drawn | drawn)
-        self.load(ledger, given, project)
-        return given
+        rows = answers(seed, several=several, **self.drawn | drawn)
+        self.load(ledger, rows, project)
+        return rows
 
     def readings_on(self, ledger: Ledger) -> Sequence[Metric]:
-        """The readings; what depends on them is no query, so that one is enough on Postgres."""
+        """The readings; what depends on them is no query, so the first is enough on Postgres."""
         sqlite = ledger.database.engine.dialect.name == "sqlite"
         return self.readings if sqlite else self.readings[:1]
 
-    def load(self, ledger: Ledger, given: Any, project: str) -> None:
+    def load(self, ledger: Ledger, rows: Answers, project: str) -> None:
         """Import answers as a project of this kind."""
-        ledger.import_frame(frame(given), project, options=self.options, keep=["doc", "name"])
+        ledger.import_frame(frame(rows), project, options=self.options, keep=["doc", "name"])
 
 
+LEVELS = ("low", "middle", "high", "top")
 KINDS = {
     "one": Kind(QuestionOptions(categories=("x", "y", "z")), Metric()),
     "learnt": Kind(QuestionOptions(), Metric()),
-    "several": Kind(
-        QuestionOptions(answers="several"),
-        *(Metric(distance=name) for name in (None, "jaccard", "masi")),
-    ),
+    "several": Kind(QuestionOptions(answers="several"), Metric(), Metric(distance="jaccard")),
     "ordinal": Kind(
-        QuestionOptions(scale="ordinal", categories=("low", "middle", "high", "top")),
-        *(Metric(weights=name) for name in (None, "linear", "quadratic", "ordinal")),
-        categories=("low", "middle", "high", "top"),
+        QuestionOptions(scale="ordinal", categories=LEVELS),
+        *(Metric(), Metric(weights="ordinal")),
+        categories=LEVELS,
     ),
     "ratio": Kind(
         QuestionOptions(scale="ratio"),
-        *(Metric(weights=name) for name in (None, "linear", "quadratic")),
-        Metric(scale="interval"),
-        Metric(scale="ordinal", weights="quadratic"),
+        *(Metric(), Metric("quadratic", "ordinal")),
         categories=("0", "1", "2.5", "10"),
     ),
 }
 
+# Of the kinds without declared categories numbers are enough.
+EACH = ("one", "several", "ordinal", "ratio")
 # The other kinds differ in how the same tallies are read.
-_ON_EACH = [("sqlite", kind) for kind in KINDS] + [("postgresql", "one"), ("postgresql", "several")]
-each_kind = pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
+_ON_EACH = [("sqlite", kind) for kind in EACH] + [("postgresql", "one"), ("postgresql", "several")]
+each_kind = pytest.mark.parametrize("kind", [KINDS[kind] for kind in EACH], ids=EACH)
 each_kind_stored = pytest.mark.parametrize(
     ("backend", "kind"),
     [(backend, KINDS[kind]) for backend, kind in _ON_EACH],
     indirect=["backend"],
     ids=["-".join(pair) for pair in _ON_EACH],
 )
-"""Each kind of project on SQLite, and those that are counted differently on Postgres."""
+"""Each kind of project on SQLite, and the kinds that Postgres counts by other statements."""
 
 
 def assessed(
@@ -140,7 +128,7 @@ def assessed(
 
 
 def asked(*measures: str, metric: Metric | None = None, **more: Any) -> Query:
-    """A question; what is none of its own options chooses answers."""
+    """A question; options that are not its own choose answers."""
     confidence, interval = more.pop("confidence", 0.95), more.pop("interval", "asymmetric")
     selecting: Selecting = more  # type: ignore[assignment]
     return Query(
@@ -148,15 +136,38 @@ def asked(*measures: str, metric: Metric | None = None, **more: Any) -> Query:
     )
 
 
+def answer(ledger: Ledger, function: Any, *args: Any, project: str = "p", **asking: Any) -> Any:
+    """What a function of a connection and a question returns for a query."""
+    measures = asking.pop("measures", ())
+    with ledger.asking(project) as (connection, question):
+        return function(connection, question, *args, asked(*measures, **asking))
+
+
 def values(found: Assessment | Iterable[Coefficient]) -> dict[str, float | None]:
     """The value of each measure."""
     measures = found.measures if isinstance(found, Assessment) else found
-    return {one.measure: one.value for one in measures}
+    return {figure.measure: figure.value for figure in measures}
 
 
 def close(value: Any) -> Any:
     """Equal but for rounding, None only to None."""
-    return None if value is None else pytest.approx(value, abs=1e-9)
+    return pytest.approx(value, abs=1e-9) if isinstance(value, float | int) else value
+
+
+@contextmanager
+def equal_statements(ledger: Ledger, at_most: int = 25) -> Any:
+    """``record(block)`` for each size of data: as many statements for all of them."""
+    numbers: list[int] = []
+
+    @contextmanager
+    def record() -> Any:
+        with count_statements(ledger.database.engine) as statements:
+            yield
+        numbers.append(statements.number)
+
+    yield record
+    assert len({*numbers}) == 1 < len(numbers)
+    assert numbers[0] < at_most
 
 
 def measures_of(kind: Kind, metric: Metric) -> list[str]:

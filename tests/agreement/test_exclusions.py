@@ -1,75 +1,60 @@
-"""What became of every answer, against the same told in Python."""
-
-from __future__ import annotations
+"""The fate of every answer, against the same in Python."""
 
 from collections import Counter
-from collections.abc import Callable
-from pathlib import Path
 
-from tests.counts.plain import Given, Rows
-from tests.counts.selected import DAY, START, Selected, both_kinds, check_each, selected
-from tests.helpers import count_statements, undo
-from tracker.agreement.counts_sql import Inclusion, count_included_answers
+from tests.agreement.crowd import equal_statements
+from tests.counts.selected import DAY, START, both_kinds, check_each, selected
+from tests.helpers import SPANS, undo
+from tracker.agreement.counts_sql import count_included_answers
 from tracker.counts.filter import AnswerFilter, make_answer_filter, select_answers
 from tracker.counts.tallies import count_item_patterns
-from tracker.ledger import Ledger
 from tracker.projects.annotators import set_annotator_kind
 
 FATES = ("skipped", "other_kinds", "not_chosen", "later_passes", "counted")
+X = frozenset("w")
 
 
-def fate(chosen: Selected, one: Given) -> str:
+def fate(chosen, answer):
     """The first that applies."""
     selection = chosen.selection
-    if one.own is None:
+    if answer.own is None:
         return "skipped"
-    if chosen.raw.kinds[one.annotator] != "human" and one.annotator not in (selection.only or ()):
+    human = chosen.raw.kinds[answer.annotator] == "human"
+    if not human and answer.annotator not in (selection.only or ()):
         return "other_kinds"
-    if not chosen.chosen(one):
+    if not chosen.chosen(answer):
         return "not_chosen"
     before = (
         other
         for other in chosen.raw.given
-        if (other.item, other.annotator) == (one.item, one.annotator)
-        and other.number < one.number
+        if (other.item, other.annotator) == (answer.item, answer.annotator)
+        and other.number < answer.number
         and other.own is not None
         and chosen.chosen(other)
     )
     return "later_passes" if any(before) else "counted"
 
 
-def check_inclusion(chosen: Selected) -> None:
-    found = count_included_answers(chosen.connection, chosen.selection)
-    fates = Counter(fate(chosen, one) for one in chosen.raw.given)
-    assert {name: getattr(found, name) for name in FATES} == {name: fates[name] for name in FATES}
-    assert found.standing == len(chosen.raw.given) == sum(fates.values())
-    assert found.items == len({one.item for one in chosen.raw.given})
-    assert (found.past, found.taken_back) == (0, 0)
-    patterns = count_item_patterns(chosen.connection, chosen.selection)
-    assert found.counted == patterns.answers
+def check_inclusion(chosen):
+    result = count_included_answers(chosen.connection, chosen.selection)
+    fates = Counter(fate(chosen, answer) for answer in chosen.raw.given)
+    assert {name: getattr(result, name) for name in FATES} == {name: fates[name] for name in FATES}
+    assert result.standing == len(chosen.raw.given) == sum(fates.values())
+    assert result.items == len({answer.item for answer in chosen.raw.given})
+    assert (result.past, result.taken_back) == (0, 0)
+    assert result.counted == count_item_patterns(chosen.connection, chosen.selection).answers
 
 
 @both_kinds
-def test_each_answer_has_one_fate(ledger: Ledger, kind: str) -> None:
+def test_each_answer_has_one_fate(ledger, kind):
     check_each(ledger, kind, check_inclusion)
 
 
-def x(label: str) -> frozenset[str]:
-    return frozenset(label)
-
-
-def test_every_fate_at_once(ledger: Ledger) -> None:
-    rows: Rows = {
-        ("i", "A", 1): x("w"),
-        ("i", "A", 2): x("w"),  # again
-        ("j", "A", 1): None,  # skipped
-        ("j", "A", 2): x("w"),
-        ("i", "B", 1): x("w"),  # too early
-        ("i", "B", 2): x("w"),
-        ("i", "M", 1): x("w"),
-        ("i", "R", 1): x("w"),
-        ("i", "C", 1): x("w"),
-    }
+def test_every_fate_at_once(ledger):
+    # A answers i again and skips j first; B answers too early first.
+    keys = [("i", "A", 1), ("i", "A", 2), ("j", "A", 1), ("j", "A", 2), ("i", "B", 1),
+            ("i", "B", 2), ("i", "M", 1), ("i", "R", 1), ("i", "C", 1)]  # fmt: skip
+    rows = dict.fromkeys(keys, X) | {("j", "A", 1): None}
     times = dict.fromkeys(rows, START + 2 * DAY) | {("i", "B", 1): START}
     for choice, expected in (
         (AnswerFilter(), (1, 2, 0, 2, 4)),
@@ -80,67 +65,46 @@ def test_every_fate_at_once(ledger: Ledger) -> None:
     ):
         with selected(ledger, rows, "one", choice=choice, times=times) as chosen:
             check_inclusion(chosen)
-            found = count_included_answers(chosen.connection, chosen.selection)
-            assert tuple(getattr(found, name) for name in FATES) == expected, choice
+            result = count_included_answers(chosen.connection, chosen.selection)
+            assert tuple(getattr(result, name) for name in FATES) == expected, choice
 
 
-def of(ledger: Ledger, choice: AnswerFilter | None = None) -> Inclusion:
-    with ledger.asking("p") as (connection, question):
-        selection = select_answers(connection, question, choice or make_answer_filter())
-        found = count_included_answers(connection, selection)
-    assert sum(getattr(found, name) for name in FATES) == found.standing
-    return found
+def numbers(ledger, *names, project="p", **choice):
+    with ledger.asking(project) as (connection, question):
+        selection = select_answers(connection, question, make_answer_filter(**choice))
+        result = count_included_answers(connection, selection)
+    assert sum(getattr(result, name) for name in FATES) == result.standing
+    assert result.to_dict() == vars(result)
+    return tuple(getattr(result, name) for name in names)
 
 
-def test_what_no_longer_stands_is_told_apart(ledger: Ledger, write: Callable[..., Path]) -> None:
+def test_answers_that_no_longer_stand(ledger, write):
     header = "item,annotator,category\n"
+    names = ("standing", "skipped", "counted", "items", "past", "taken_back")
     ledger.import_file(write(header + "1,A,x\n1,B,x\n2,A,\n3,R,y"), "p")
     with ledger.writing("p") as (connection, project):
         set_annotator_kind(connection, project, "R", "reference")
-    first = of(ledger)
-    assert (first.standing, first.skipped, first.other_kinds, first.counted) == (4, 1, 1, 2)
-    assert (first.items, first.past, first.taken_back) == (3, 0, 0)
-    assert of(ledger, make_answer_filter(annotators=["A", "R"])).counted == 2
-
+    assert numbers(ledger, "other_kinds", *names) == (1, 4, 1, 2, 3, 0, 0)
+    assert numbers(ledger, "counted", annotators=["A", "R"]) == (2,)
     revised = ledger.import_file(write(header + "1,A,y\n2,A,x"), "p")
-    second = of(ledger)
-    assert (second.standing, second.skipped, second.counted) == (4, 0, 3)
-    assert (second.past, second.taken_back) == (2, 0)
-
+    assert numbers(ledger, *names) == (4, 0, 3, 3, 2, 0)
     more = ledger.import_file(write(header + "4,A,x\n4,B,x"), "p")
-    assert of(ledger).counted == 5
+    assert numbers(ledger, "counted") == (5,)
     undo(ledger, more.id)
-    third = of(ledger)
-    assert (third.standing, third.counted) == (4, 3)
-    assert (third.past, third.taken_back) == (2, 2)
-
+    assert numbers(ledger, *names) == (4, 0, 3, 3, 2, 2)
     undo(ledger, revised.id)
-    last = of(ledger)
-    assert (last.standing, last.skipped, last.counted) == (4, 1, 2)
-    assert last.taken_back == 4
-    assert last.to_dict() == vars(last)
+    assert numbers(ledger, *names) == (4, 1, 2, 3, 0, 4)
+    spans = "item,annotator,category,start,end,pass\nd,A,x,0,2,1\nd,A,y,3,4,1\nd,A,y,3,4,2"
+    ledger.import_file(write(spans + "\nd,B,,,,1"), "s", options=SPANS)
+    assert numbers(ledger, "standing", "counted", "later_passes", project="s") == (3, 2, 1)
 
 
-def test_spans_are_answers_too(ledger: Ledger, write: Callable[..., Path]) -> None:
-    from tests.helpers import SPANS
-
-    text = """item,annotator,category,start,end,pass
-    d,A,x,0,2,1
-    d,A,y,3,4,1
-    d,A,y,3,4,2
-    d,B,,,,1"""
-    ledger.import_file(write(text), "p", options=SPANS)
-    found = of(ledger)
-    assert (found.standing, found.counted, found.later_passes) == (3, 2, 1)
-
-
-def test_as_many_statements_whatever_the_answers(ledger: Ledger) -> None:
-    numbers = []
-    for items in (1, 300):
-        rows: Rows = {(f"i{n}", who, 1): x("w") for n in range(items) for who in "ABM"}
-        with selected(ledger, rows, "one") as chosen:
-            selection = chosen.selection
-            with count_statements(ledger.database.engine) as statements:
-                assert count_included_answers(chosen.connection, selection).counted == 2 * items
-        numbers.append(statements.number)
-    assert numbers == [3, 3]
+def test_three_statements_for_any_number_of_answers(ledger):
+    with equal_statements(ledger, 4) as record:
+        for items in (1, 300):
+            rows = {(f"i{n}", name, 1): X for n in range(items) for name in "ABM"}
+            with selected(ledger, rows, "one") as chosen:
+                selection = chosen.selection
+                with record():
+                    result = count_included_answers(chosen.connection, selection)
+                assert result.counted == 2 * items

@@ -1,100 +1,92 @@
 """How answers may be read: which words fit which project, and what they change."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import pytest
 from sqlalchemy import text
 
-from tests.agreement.crowd import KINDS, answers, asked, assessed, frame, values
+from tests.agreement.crowd import KINDS, LEVELS, answers, asked, assessed, frame, values
 from tracker.agreement.query import Metric
 from tracker.core.errors import InvalidOption, Refused
-from tracker.ledger import Ledger
 from tracker.projects.questions import QuestionOptions, create_project
 
-RANKED = ("low", "middle", "high", "top")
+SEVERAL, ORDINAL = {"answers": "several"}, {"scale": "ordinal"}
 
 
-def store(ledger: Ledger, categories: tuple[str, ...], **options: Any) -> None:
-    """An ordinal scale without an order, which no import makes any more, is made afterwards."""
+def store(ledger, categories, project="p", **options):
+    """An ordinal scale without an order, which imports no longer make, is made afterwards."""
     several = options.get("answers") == "several"
-    rows = frame(answers(categories=categories, several=several))
-    ordinal = options.get("scale") == "ordinal"
-    made = options | {"scale": "nominal"} if ordinal else options
-    ledger.import_frame(rows, "p", options=QuestionOptions(**made))
-    if ordinal:
-        with ledger.database.engine.begin() as connection:
-            connection.execute(text("UPDATE questions SET scale = 'ordinal'"))
+    rows = frame(answers(items=8, categories=categories, several=several))
+    if options.get("scale") != "ordinal":
+        ledger.import_frame(rows, project, options=QuestionOptions(**options))
+        return
+    ledger.import_frame(rows, project)
+    with ledger.database.engine.begin() as connection:
+        connection.execute(
+            text("UPDATE questions SET scale = 'ordinal' WHERE project_id = "
+                 "(SELECT id FROM projects WHERE name = :name)"), {"name": project},
+        )  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("categories", "options", "metric", "message"),
-    [
-        ("xyz", {}, Metric(weights="cubic"), "--weights 'cubic' is not known\none of: identity"),
-        ("xyz", {}, Metric(weights=""), "--weights '' is not known"),
-        ("xyz", {}, Metric(weights="quadratc"), "did you mean 'quadratic'"),
-        ("xyz", {}, Metric(scale="cardinal"), "--scale 'cardinal' is not known"),
-        ("xyz", {}, Metric(distance="euclid"), "--distance 'euclid' is not known\none of: exact"),
-        ("xyz", {}, Metric(distance="masi"), "one category per answer.*\nleave out: --distance"),
-        ("xyz", {}, Metric(distance="exact"), "--distance compares sets"),
-        ("xyz", {}, Metric(weights="linear"), "linear weights need numbers.*\n--scale ordinal"),
-        ("xyz", {}, Metric(weights="quadratic"), "quadratic weights need numbers"),
-        ("xyz", {}, Metric(weights="ordinal"), "have no order\n.* category order p x,y,z"),
-        ("xyz", {}, Metric(scale="ordinal"), "have no order"),
-        ("xyz", {}, Metric("linear", "ordinal"), "have no order"),
-        ("xyz", {}, Metric(scale="interval"), "interval scale needs numbers.*\nuse --scale"),
-        ("xyz", {}, Metric(scale="ratio"), "ratio scale needs numbers"),
-        (("1", "2", "x"), {}, Metric(weights="linear"), "need numbers"),
-        (("1", "2", "nan"), {}, Metric(weights="linear"), "need numbers"),
-        (("1", "2", "inf"), {}, Metric(scale="ratio"), "needs numbers"),
-        (("-1", "0", "2"), {}, Metric(scale="ratio"), "no negative values, and -1 is one\nuse"),
-        ("xyz", {"scale": "ordinal"}, Metric(scale="ordinal"), "have no order"),
-        ("xyz", {"scale": "ordinal"}, Metric(weights="linear"), "have no order"),
-        ("xyz", {"answers": "several"}, Metric(weights="linear"), "no order\nuse --distance"),
-        ("xyz", {"answers": "several"}, Metric(scale="nominal"), "no order"),
-        ("xyz", {"answers": "several"}, Metric(scale="ordinal"), "no order"),
-        (("1", "2"), {"answers": "several"}, Metric(weights="quadratic"), "several categories"),
-    ],
-)  # fmt: skip
-def test_what_does_not_fit(
-    sqlite_ledger: Ledger,
-    categories: tuple[str, ...],
-    options: dict[str, Any],
-    metric: Metric,
-    message: str,
-) -> None:
+REFUSED = [
+    ("xyz", {}, [
+        (Metric(weights="cubic"), "--weights 'cubic' is not known\none of: identity"),
+        (Metric(weights=""), "--weights '' is not known"),
+        (Metric(weights="quadratc"), "did you mean 'quadratic'"),
+        (Metric(scale="cardinal"), "--scale 'cardinal' is not known"),
+        (Metric(distance="euclid"), "--distance 'euclid' is not known\none of: exact"),
+        (Metric(distance="masi"), "one category per answer.*\nleave out: --distance"),
+        (Metric(distance="exact"), "--distance compares sets"),
+        (Metric(weights="linear"), "linear weights need numbers.*\n--scale ordinal"),
+        (Metric(weights="quadratic"), "quadratic weights need numbers"),
+        (Metric(weights="ordinal"), "have no order\n.* category order p x,y,z"),
+        (Metric(scale="ordinal"), "have no order"),
+        (Metric("linear", "ordinal"), "have no order"),
+        (Metric(scale="interval"), "interval scale needs numbers.*\nuse --scale"),
+        (Metric(scale="ratio"), "ratio scale needs numbers"),
+    ]),
+    (("1", "2", "x"), {}, [(Metric(weights="linear"), "need numbers")]),
+    (("1", "2", "nan"), {}, [(Metric(weights="linear"), "need numbers")]),
+    (("1", "2", "inf"), {}, [(Metric(scale="ratio"), "needs numbers")]),
+    (("-1", "0", "2"), {}, [(Metric(scale="ratio"), "no negative values, and -1 is one\nuse")]),
+    ("xyz", ORDINAL, [
+        (Metric(scale="ordinal"), "have no order"),
+        (Metric(weights="linear"), "have no order"),
+    ]),
+    ("xyz", SEVERAL, [
+        (Metric(weights="linear"), "no order\nuse --distance"),
+        (Metric(scale="nominal"), "no order"),
+        (Metric(scale="ordinal"), "no order"),
+    ]),
+    (("1", "2"), SEVERAL, [(Metric(weights="quadratic"), "several categories")]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("categories", "options", "metrics"), REFUSED)
+def test_readings_that_do_not_fit_are_refused(sqlite_ledger, categories, options, metrics):
     store(sqlite_ledger, categories, **options)
-    with pytest.raises(InvalidOption, match=message):
-        assessed(sqlite_ledger, metric=metric)
+    for metric, message in metrics:
+        with pytest.raises(InvalidOption, match=message):
+            assessed(sqlite_ledger, metric=metric)
 
 
-def test_an_ordinal_scale_without_an_order(sqlite_ledger: Ledger) -> None:
-    """What was not asked for is undefined; what was is refused, as above."""
+def test_an_ordinal_scale_without_an_order(sqlite_ledger):
+    """A default reading that does not fit is undefined; one that was asked for is refused."""
     store(sqlite_ledger, ("x", "y", "z"), scale="ordinal")
-    found = assessed(sqlite_ledger)
-    alpha = found.measure("krippendorff_alpha")
+    assessment = assessed(sqlite_ledger)
+    alpha = assessment.measure("krippendorff_alpha")
     assert (alpha.value, alpha.undefined) == (None, "not_applicable")
     assert alpha.details == {"scale": "ordinal"}
-    assert found.measure("fleiss_kappa").value is not None
+    assert assessment.measure("fleiss_kappa").value is not None
     nominal = assessed(sqlite_ledger, metric=Metric(scale="nominal"))
     assert nominal.measure("krippendorff_alpha").value is not None
-    assert (found.scale, nominal.scale) == ("ordinal", "nominal")
+    assert (assessment.scale, nominal.scale) == ("ordinal", "nominal")
+    store(sqlite_ledger, ("1", "2", "10"), "numbers")
+    for metric in (Metric(scale="ordinal"), Metric(weights="ordinal"),
+                   Metric("quadratic", "ordinal"), Metric(scale="interval"),
+                   Metric(scale="ratio")):  # fmt: skip
+        assert assessed(sqlite_ledger, "numbers", metric=metric).measures[0].value is not None
 
 
-def test_numbers_have_an_order(sqlite_ledger: Ledger) -> None:
-    store(sqlite_ledger, ("1", "2", "10"))
-    for metric in (
-        Metric(scale="ordinal"),
-        Metric(weights="ordinal"),
-        Metric(weights="quadratic", scale="ordinal"),
-        Metric(scale="interval"),
-        Metric(scale="ratio"),
-    ):
-        assert assessed(sqlite_ledger, metric=metric).measures[0].value is not None
-
-
-def test_a_ratio_scale_has_no_negative_value(sqlite_ledger: Ledger) -> None:
+def test_a_ratio_scale_has_no_negative_value(sqlite_ledger):
     with pytest.raises(Refused, match="negative"):
         store(sqlite_ledger, ("-1", "0", "2"), scale="ratio")
     options = QuestionOptions(scale="ratio", categories=("-1", "0"))
@@ -104,31 +96,26 @@ def test_a_ratio_scale_has_no_negative_value(sqlite_ledger: Ledger) -> None:
     assert assessed(sqlite_ledger).measure("krippendorff_alpha").value is not None
     with pytest.raises(InvalidOption, match="use --scale interval"):
         assessed(sqlite_ledger, metric=Metric(scale="ratio"))
-    found = assessed(sqlite_ledger, "p", "fleiss_kappa", metric=Metric(scale="ratio"))
-    assert found.measures[0].value is not None, "only alpha compares on the scale"
-
-
-def test_a_ratio_scale_of_zeros(sqlite_ledger: Ledger) -> None:
-    given = {(f"i{n:02}", who): (("0",) if n else ("0.0",)) for n in range(4) for who in "AB"}
-    options = QuestionOptions(scale="ratio")
-    sqlite_ledger.import_frame(frame(given), "p", options=options)
+    (fleiss,) = assessed(sqlite_ledger, "p", "fleiss_kappa", metric=Metric(scale="ratio")).measures
+    assert fleiss.value is not None, "only alpha compares on the scale"
+    zeros = {(f"i{n:02}", name): (("0",) if n else ("0.0",)) for n in range(4) for name in "AB"}
+    sqlite_ledger.import_frame(frame(zeros), "zeros", options=QuestionOptions(scale="ratio"))
     for metric in (Metric(), Metric(weights="linear"), Metric(scale="interval")):
-        found = assessed(sqlite_ledger, metric=metric)
-        assert found.measure("krippendorff_alpha").undefined == "single_category"
-        assert found.measure("percent_agreement").value == 1
+        assessment = assessed(sqlite_ledger, "zeros", metric=metric)
+        assert assessment.measure("krippendorff_alpha").undefined == "single_category"
+        assert assessment.measure("percent_agreement").value == 1
 
 
-def test_what_a_reading_changes(sqlite_ledger: Ledger) -> None:
+def test_figures_that_a_reading_changes(sqlite_ledger):
     KINDS["ordinal"].store(sqlite_ledger)
     plain = values(assessed(sqlite_ledger))
-    assert plain.keys() >= {"gwet_ac1"}
     weighted = assessed(sqlite_ledger, metric=Metric(weights="quadratic"))
-    assert {one.details["weights"] for one in weighted.measures if "weights" in one.details} == {
-        "quadratic"
-    }
+    weights = {figure.details.get("weights", "quadratic") for figure in weighted.measures}
+    assert weights == {"quadratic"}
+    assert any("weights" in figure.details for figure in weighted.measures)
     other = values(weighted)
-    assert "gwet_ac2" in other
-    assert "gwet_ac1" not in other
+    assert plain.keys() - other.keys() == {"gwet_ac1"}
+    assert other.keys() - plain.keys() == {"gwet_ac2"}
     assert other["krippendorff_alpha"] == plain["krippendorff_alpha"], "of alpha it is the scale"
     for name in ("percent_agreement", "fleiss_kappa", "conger_kappa", "brennan_prediger"):
         assert other[name] != plain[name]
@@ -136,47 +123,40 @@ def test_what_a_reading_changes(sqlite_ledger: Ledger) -> None:
     assert scaled.measure("krippendorff_alpha").details["scale"] == "nominal"
     changed = {name for name, value in values(scaled).items() if value != plain[name]}
     assert changed == {"krippendorff_alpha"}
-    identity = assessed(sqlite_ledger, metric=Metric(weights="identity"))
-    assert values(identity) == plain
-
-
-def test_ranks_follow_the_declared_order(sqlite_ledger: Ledger) -> None:
-    """Middle is between low and high, whatever the alphabet says."""
-    rows = frame(
-        {(f"i{n:02}", who): (RANKED[n % 2 + (who == "B")],) for n in range(6) for who in "AB"}
-    )
-    for name, order in (("near", RANKED), ("far", ("low", "high", "top", "middle"))):
-        sqlite_ledger.import_frame(
-            rows, name, options=QuestionOptions(scale="ordinal", categories=order)
-        )
-    near, far = (
-        assessed(sqlite_ledger, name, "percent_agreement", metric=Metric(weights="linear"))
-        .measures[0].value for name in ("near", "far")
-    )  # fmt: skip
-    assert near == pytest.approx(1 - 1 / 3)
-    assert far == pytest.approx(1 - (1 + 2 / 3) / 2)
-
-
-def test_the_same_measure_named_twice_is_given_once(sqlite_ledger: Ledger) -> None:
-    KINDS["ordinal"].store(sqlite_ledger)
-    for names, metric, expected in (
+    assert values(assessed(sqlite_ledger, metric=Metric(weights="identity"))) == plain
+    for names, metric, expected in (  # the same measure named twice is given once
         (("fleiss_kappa", "fleiss_kappa"), Metric(), ["fleiss_kappa"]),
         (("scott_pi", "fleiss_kappa"), Metric(), ["scott_pi", "fleiss_kappa"]),
         (("gwet_ac1",), Metric(weights="linear"), ["gwet_ac2"]),
         (("gwet_ac2", "gwet_ac1"), Metric(weights="linear"), ["gwet_ac2"]),
         (("gwet_ac1",), Metric(weights="identity"), ["gwet_ac1"]),
     ):
-        found = assessed(sqlite_ledger, "p", *names, metric=metric)
-        assert [one.measure for one in found.measures] == expected
+        assessment = assessed(sqlite_ledger, "p", *names, metric=metric)
+        assert [figure.measure for figure in assessment.measures] == expected
     with pytest.raises(InvalidOption, match=r"gwet_ac2 needs weights; without .*\nadd --weights"):
         assessed(sqlite_ledger, "p", "gwet_ac2")
 
 
-def test_a_question_of_an_empty_project(sqlite_ledger: Ledger) -> None:
+def test_ranks_follow_the_declared_order(sqlite_ledger):
+    """Middle is between low and high, against the alphabet."""
+    rows = frame({(f"i{n:02}", name): (LEVELS[n % 2 + (name == "B")],)
+                  for n in range(6) for name in "AB"})  # fmt: skip
+    for order, expected in (
+        (LEVELS, 1 - 1 / 3),
+        (("low", "high", "top", "middle"), 1 - (1 + 2 / 3) / 2),
+    ):
+        options = QuestionOptions(scale="ordinal", categories=order)
+        sqlite_ledger.import_frame(rows, order[1], options=options)
+        linear = Metric(weights="linear")
+        (share,) = assessed(sqlite_ledger, order[1], "percent_agreement", metric=linear).measures
+        assert share.value == pytest.approx(expected)
+
+
+def test_readings_of_an_empty_project(sqlite_ledger):
     with sqlite_ledger.database.write() as connection:
         create_project(connection, "p")
     for metric in (Metric(), Metric(weights="linear"), Metric(scale="ratio")):
-        found = assessed(sqlite_ledger, metric=metric)
-        assert {one.undefined for one in found.measures} == {"too_few_items"}
-        assert found.rates == ()
+        assessment = assessed(sqlite_ledger, metric=metric)
+        assert {figure.undefined for figure in assessment.measures} == {"too_few_items"}
+        assert assessment.rates == ()
     assert asked().metric == Metric()

@@ -1,87 +1,78 @@
-"""A row per pair: kappas under weights, and on numeric scales what scipy makes of the columns."""
+"""Pairs of annotators, and annotators against their own earlier pass, as projects of two."""
 
-from __future__ import annotations
-
-from itertools import combinations
-from math import sqrt
-from statistics import fmean, pvariance, stdev, variance
-from typing import Any
+from collections import Counter
+from itertools import combinations, pairwise
+from random import Random
 
 import pandas as pd
 import pytest
-from scipy import stats
 
 from tests.agreement.crowd import (
     KINDS,
-    Kind,
+    PEOPLE,
+    answer,
     answers,
     asked,
     assessed,
     close,
     each_kind_stored,
+    equal_statements,
     frame,
 )
-from tests.helpers import SPANS, count_statements
-from tracker.agreement.pairs import PairAgreement, agreement_by_pair
+from tests.helpers import SPANS
+from tracker.agreement.intra_annotator import self_agreement
+from tracker.agreement.pairs import agreement_by_pair
 from tracker.agreement.query import Metric
 from tracker.agreement.run import span_pair_agreement
-from tracker.core.errors import InvalidOption
-from tracker.ledger import Ledger
+from tracker.core.errors import InvalidOption, NotFound
+from tracker.measures.numeric import numeric_agreement
 
-PEOPLE = ("ann", "bob", "cat", "dot")
+LEFT_OUT = {"scott_pi", "light_kappa", "conger_kappa"}
+COLUMNS = ["item", "annotator", "category"]
 
 
-def pairs(ledger: Ledger, project: str = "p", **asking: Any) -> dict[Any, PairAgreement]:
-    with ledger.asking(project) as (connection, question):
-        rows = agreement_by_pair(connection, question, asked(**asking))
+def pairs(ledger, project="p", **asking):
+    rows = answer(ledger, agreement_by_pair, project=project, **asking)
     assert [row.annotators for row in rows] == sorted(row.annotators for row in rows)
     return {row.annotators: row for row in rows}
 
 
-def columns(given: Any, one: str, other: str) -> tuple[list[float], list[float]]:
-    """What two people gave to the items that both answered, as numbers."""
-    items = sorted(item for item, who in given if who == one and (item, other) in given)
-    first, second = ([float(given[item, who][0]) for item in items] for who in (one, other))
-    return first, second
+def columns(drawn, one, other):
+    """What two annotators gave to the items that both answered, as numbers."""
+    items = sorted(item for item, name in drawn if name == one and (item, other) in drawn)
+    return [[float(drawn[item, name][0]) for item in items] for name in (one, other)]
 
 
 @each_kind_stored
-def test_a_pair_is_a_project_of_two(ledger: Ledger, kind: Kind) -> None:
+def test_a_pair_is_a_project_of_two(ledger, kind):
     if kind.options.categories is None and kind.options.answers != "several":
-        # Learnt categories: the same are in use whoever is chosen, each being given by everyone.
-        given = kind.store(ledger, items=60, density=1, accuracy=0.3)
-        by_person = {who: {given[at] for at in given if at[1] == who} for who in PEOPLE}
-        assert len({frozenset(own) for own in by_person.values()}) == 1
+        # Learnt categories: every annotator gives every category.
+        drawn = kind.store(ledger, items=60, density=1, accuracy=0.3)
+        labels = {name: {drawn[key] for key in drawn if key[1] == name} for name in PEOPLE}
+        assert len({*map(frozenset, labels.values())}) == 1
     else:
         kind.store(ledger)
     for metric in kind.readings_on(ledger):
         if metric.distance is not None:
             continue  # of alpha only
-        found = pairs(ledger, metric=metric)
-        assert found.keys() == {*combinations(PEOPLE, 2)}
-        for two, row in found.items():
+        rows = pairs(ledger, metric=metric)
+        assert rows.keys() == {*combinations(PEOPLE, 2)}
+        for two, row in rows.items():
             alone = assessed(ledger, "p", "cohen_kappa", metric=metric, annotators=two)
-            kappa = alone.measures[0]
-            assert row.kappa.value == close(kappa.value)
-            assert row.kappa.standard_error == close(kappa.standard_error)
-            assert (row.kappa.ci_low, row.kappa.ci_high) == (
-                close(kappa.ci_low),
-                close(kappa.ci_high),
-            )
+            for part in ("value", "standard_error", "ci_low", "ci_high"):
+                assert getattr(row.kappa, part) == close(getattr(alone.measures[0], part))
             assert row.kappa.items == alone.counts.items_compared
-            told = row.to_dict()
-            assert told["weights"] == (metric.weights or "identity")
-            assert ("numeric" in told) == (
-                (metric.scale or kind.options.scale) in {"interval", "ratio"}
-            )
+            shown = row.to_dict()
+            assert shown["weights"] == (metric.weights or "identity")
+            scale = metric.scale or kind.options.scale
+            assert ("numeric" in shown) == (scale in {"interval", "ratio"})
 
 
 @pytest.mark.parametrize("weights", ["linear", "quadratic", "ordinal"])
-def test_weights_where_categories_are_learnt(ledger: Ledger, weights: str) -> None:
-    """They lie as far apart as those in use, wherever: the only pair is the whole project."""
+def test_weights_where_categories_are_learnt(ledger, weights):
+    """They lie as far apart as all those in use: the only pair is the whole project."""
     KINDS["ratio"].store(ledger, people=PEOPLE[:2])
-    alone = {("i90", "ann"): ("100",)}  # in use, though of no item of two answers
-    KINDS["ratio"].load(ledger, alone, "p")
+    KINDS["ratio"].load(ledger, {("i90", "ann"): ("100",)}, "p")  # in use, of no shared item
     metric = Metric(weights=weights)
     (row,) = pairs(ledger, metric=metric).values()
     kappa = assessed(ledger, metric=metric).measure("cohen_kappa")
@@ -89,108 +80,46 @@ def test_weights_where_categories_are_learnt(ledger: Ledger, weights: str) -> No
     assert (row.kappa.value, row.kappa.expected) == (close(kappa.value), close(kappa.expected))
 
 
-def test_the_confidence_is_that_of_the_pairs(ledger: Ledger) -> None:
-    KINDS["ratio"].store(ledger)
-    wide, narrow = (pairs(ledger, confidence=level) for level in (0.99, 0.5))
-    for two, row in wide.items():
-        other = narrow[two]
-        assert row.kappa.ci_low < other.kappa.ci_low  # type: ignore[operator]
-        assert row.numeric is not None
-        assert other.numeric is not None
-        assert (row.numeric.confidence, other.numeric.confidence) == (0.99, 0.5)
-        assert row.numeric.bias.ci_low < other.numeric.bias.ci_low  # type: ignore[operator]
-
-
-# -- numbers -------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("metric", [Metric(), Metric(scale="interval")], ids=["ratio", "interval"])
-def test_correlations_and_differences(ledger: Ledger, metric: Metric) -> None:
+def test_correlations_and_differences_of_numbers(ledger, metric):
     # Dot comes first in the file and last by name: differences are of the second by name.
-    given = KINDS["ratio"].store(ledger, people=PEOPLE[::-1], items=30)
-    for (one, other), row in pairs(ledger, metric=metric).items():
-        x, y = columns(given, one, other)
-        found = row.numeric
-        assert found is not None
-        assert found.items == row.kappa.items == len(x)
-        pearson, spearman = stats.pearsonr(x, y), stats.spearmanr(x, y)
-        assert found.pearson.value == close(pearson.statistic)
-        bounds = pearson.confidence_interval(0.95)
-        assert (found.pearson.ci_low, found.pearson.ci_high) == (
-            close(bounds.low),
-            close(bounds.high),
-        )
-        assert found.spearman.value == close(spearman.statistic)
-        covariance = fmean((a - fmean(x)) * (b - fmean(y)) for a, b in zip(x, y, strict=True))
-        lin = 2 * covariance / (pvariance(x) + pvariance(y) + (fmean(x) - fmean(y)) ** 2)
-        assert found.concordance.value == close(lin)
-        differences = [b - a for a, b in zip(x, y, strict=True)]
-        bias, spread = fmean(differences), stdev(differences)
-        assert (found.bias.value, found.sd.value) == (close(bias), close(spread))
-        assert found.lower_limit.value == close(bias - 1.96 * spread)
-        assert found.upper_limit.value == close(bias + 1.96 * spread)
-        t = stats.t.ppf(0.975, len(x) - 1)
-        assert found.bias.ci_high == close(bias + t * sqrt(variance(differences) / len(x)))
-        told = row.to_dict()["numeric"]
-        assert told["pearson"]["value"] == found.pearson.value
-        assert told["items"] == len(x)
+    drawn = KINDS["ratio"].store(ledger, people=PEOPLE[::-1], items=30)
+    values = {0: 0.0, 1: 1.0, 2: 2.5, 3: 10.0}
+    numbers = {value: (number,) for number, value in values.items()}
+    for two, row in pairs(ledger, metric=metric, confidence=0.9).items():
+        cells = zip(*columns(drawn, *two), strict=True)
+        table = Counter((numbers[one], numbers[other]) for one, other in cells)
+        assert row.numeric == numeric_agreement(table, values, 0.9)
+        assert row.numeric.items == row.kappa.items == table.total()
+        assert row.kappa.confidence == 0.9
+        shown = row.to_dict()["numeric"]
+        assert shown["pearson"]["value"] == row.numeric.pearson.value
+        assert shown["items"] == table.total()
+    (row,) = pairs(ledger, annotators=["ann", "cat"], where={"doc": ["d0", "d1"]}).values()
+    first = {key: labels for key, labels in drawn.items() if key[0] < "i06"}
+    assert row.kappa.items == len(columns(first, "ann", "cat")[0])
 
 
-def test_the_bias_is_of_the_second_by_name(ledger: Ledger) -> None:
-    given = {
-        (f"i{n:02}", who): (str(n + (who == "zoe")),) for n in range(5) for who in ("zoe", "ann")
-    }
-    KINDS["ratio"].load(ledger, given, "p")
-    (row,) = pairs(ledger).values()
-    assert row.annotators == ("ann", "zoe")
-    assert row.numeric is not None
-    assert (row.numeric.bias.value, row.numeric.sd.value) == (1, 0)
-    assert (row.numeric.pearson.value, row.numeric.pearson.unbounded) == (1, "no_spread")
+def test_annotators_who_share_no_item_have_no_pair(ledger):
+    ledger.import_frame(frame({("i01", "A"): ("x",), ("i02", "B"): ("x",)}), "q")
+    assert pairs(ledger, "q") == {}
+    assert ledger.cross_table("q", "A", "B").to_dict()["items"] == []
 
 
-def test_little_to_correlate(ledger: Ledger) -> None:
-    given = {("i01", "A"): ("0",), ("i01", "B"): ("0",), ("i02", "C"): ("1",), ("i02", "A"): ("2",)}
-    KINDS["ratio"].load(ledger, given, "p")
-    found = pairs(ledger)
-    assert found.keys() == {("A", "B"), ("A", "C")}
-    for row in found.values():
-        assert row.numeric is not None
-        assert row.numeric.items == 1
-        assert row.numeric.pearson.undefined == "too_few_items"
-        assert row.numeric.bias.value == (0 if row.annotators == ("A", "B") else -1)
-        assert row.numeric.sd.value is None
-
-
-def test_numbers_on_a_nominal_scale_are_names(ledger: Ledger) -> None:
+def test_numbers_on_a_nominal_scale_are_names(ledger):
     ledger.import_frame(frame(answers(categories=("1", "2", "3"))), "p")
     assert all(row.numeric is None for row in pairs(ledger).values())
-    found = pairs(ledger, metric=Metric(scale="interval"))
-    assert all(row.numeric is not None for row in found.values())
+    interval = pairs(ledger, metric=Metric(scale="interval"))
+    assert all(row.numeric is not None for row in interval.values())
     KINDS["one"].store(ledger, "q")
     with pytest.raises(InvalidOption, match="linear weights need numbers"):
         pairs(ledger, "q", metric=Metric(weights="linear"))
 
 
-def test_nobody_shares_an_item(ledger: Ledger) -> None:
-    ledger.import_frame(frame({("i01", "A"): ("x",), ("i02", "B"): ("x",)}), "p")
-    assert pairs(ledger) == {}
-
-
-def test_a_choice_of_annotators_and_items(ledger: Ledger) -> None:
-    given = KINDS["ratio"].store(ledger)
-    (row,) = pairs(ledger, annotators=["ann", "cat"], where={"doc": ["d0", "d1"]}).values()
-    some = {at: own for at, own in given.items() if at[0] < "i06"}
-    assert row.kappa.items == len(columns(some, "ann", "cat")[0])
-
-
-def test_pairs_of_spans(ledger: Ledger) -> None:
-    rows = [
-        ("d", "zoe", "x", 0, 2),
-        ("d", "ann", "x", 0, 2),
-        ("d", "ann", "y", 3, 4),
-        ("e", "bob", "x", 0, 1),
-    ]
-    table = pd.DataFrame(rows, columns=["item", "annotator", "category", "start", "end"])
+def test_pairs_of_spans(ledger):
+    rows = [("d", "zoe", "x", 0, 2), ("d", "ann", "x", 0, 2), ("d", "ann", "y", 3, 4),
+            ("e", "bob", "x", 0, 1)]  # fmt: skip
+    table = pd.DataFrame(rows, columns=[*COLUMNS, "start", "end"])
     ledger.import_frame(table, "p", options=SPANS)
     with ledger.asking("p") as (connection, question):
         (pair,) = span_pair_agreement(connection, question, asked())
@@ -199,36 +128,166 @@ def test_pairs_of_spans(ledger: Ledger) -> None:
         assert span_pair_agreement(connection, question, asked(annotators="ann")) == ()
         with pytest.raises(InvalidOption, match="a project of spans has no kappa of pairs"):
             agreement_by_pair(connection, question)
+        with pytest.raises(InvalidOption, match="passes are not compared"):
+            self_agreement(connection, question, asked())
 
 
-@pytest.mark.parametrize(
-    "metric", [Metric(), Metric(weights="quadratic")], ids=["plain", "weighted"]
-)
-def test_as_many_statements_whatever_the_items(ledger: Ledger, metric: Metric) -> None:
-    numbers = []
-    for items in (10, 99):
-        KINDS["ratio"].store(ledger, f"p{items}", items=items)
-        with count_statements(ledger.database.engine) as statements:
-            pairs(ledger, f"p{items}", metric=metric)
-        numbers.append(statements.number)
-    assert numbers[0] == numbers[1] <= 21
-
-
-def test_of_many_pairs_those_that_agree_least_come_first(sqlite_ledger: Ledger) -> None:
-    given = {"ann": "xxyy", "bob": "xxyx", "cat": "yyxx", "dot": "xx"}
-    rows = [(f"i{n}", who, letter) for who in given for n, letter in enumerate(given[who])]
-    sqlite_ledger.import_frame(pd.DataFrame(rows, columns=["item", "annotator", "category"]), "p")
+def test_pairs_that_agree_least_come_first(sqlite_ledger):
+    labels = {"ann": "xxyy", "bob": "xxyx", "cat": "yyxx", "dot": "xx"}
+    rows = [(f"i{n}", name, label) for name in labels for n, label in enumerate(labels[name])]
+    sqlite_ledger.import_frame(pd.DataFrame(rows, columns=COLUMNS), "p")
     every = sqlite_ledger.by_pair("p").pairs
-    told = [(pair.annotators, pair.value) for pair in every.lowest()]
-    values = [value for _, value in told if value is not None]
+    lowest = [(pair.annotators, pair.value) for pair in every.lowest()]
+    values = [value for _, value in lowest if value is not None]
     assert values == sorted(values)
-    assert [names for names, value in told if value is None] == [("ann", "dot"), ("bob", "dot")]
-    assert told[:2] == [(("ann", "cat"), -1.0), (("bob", "cat"), -0.5)]
-    assert [pair.annotators for pair in every.of("cat").lowest()] == [
-        ("ann", "cat"), ("bob", "cat"), ("cat", "dot"),
-    ]  # fmt: skip
+    assert [names for names, value in lowest if value is None] == [("ann", "dot"), ("bob", "dot")]
+    assert lowest[:2] == [(("ann", "cat"), -1.0), (("bob", "cat"), -0.5)]
+    of_cat = [pair.annotators for pair in every.of("cat").lowest()]
+    assert of_cat == [("ann", "cat"), ("bob", "cat"), ("cat", "dot")]
     assert [*every.of("cat", "ann")] == [every[1]]
-    assert every.among(["ann", "bob", "dot"]).annotators == [
-        ("ann", "bob"), ("ann", "dot"), ("bob", "dot"),
-    ]  # fmt: skip
+    among = every.among(["ann", "bob", "dot"]).annotators
+    assert among == [("ann", "bob"), ("ann", "dot"), ("bob", "dot")]
     assert every[1:3] == [every[1], every[2]]
+
+
+def test_cross_tables(ledger):
+    """Rows are of the first by name, answers in the order of the categories."""
+
+    def fill(project, *rows):
+        frame = pd.DataFrame([row.split(" ") for row in rows], columns=COLUMNS)
+        ledger.import_frame(frame, project)
+
+    fill("p", "1 z y", "1 a x", "2 z x", "2 a x", "3 z y", "3 a x", "4 z y", "4 m x")
+    for two in (("a", "z"), ("z", "a")):
+        assert ledger.cross_table("p", *two).to_dict() == {
+            "annotators": ["a", "z"], "answers": ["x", "y"], "items": [[1, 2], [0, 0]]
+        }  # fmt: skip
+    ledger.projects.create("ranked", scale="ordinal", categories=("low", "high"))
+    fill("ranked", "1 a high", "1 b low", "2 a low", "2 b low")
+    ranked = ledger.cross_table("ranked", "a", "b").to_dict()
+    assert (ranked["answers"], ranked["items"]) == (["low", "high"], [[1, 0], [1, 0]])
+    ledger.projects.create("sets", answers="several")
+    fill("sets", "1 a y", "1 a x", "1 b ", "2 a x", "2 b x")
+    sets = ledger.cross_table("sets", "a", "b")
+    assert sets.answers == ["(none)", "x", "x + y"]
+    assert sets.items == {("x + y", "(none)"): 1, ("x", "x"): 1}
+    ledger.projects.create("spans", answers="spans")
+    for project, two, error, message in (
+        ("p", ("a", "a"), InvalidOption, "two annotators"),
+        ("p", ("a", "nobody"), NotFound, "nobody"),
+        ("spans", ("a", "b"), InvalidOption, "spans"),
+    ):
+        with pytest.raises(error, match=message):
+            ledger.cross_table(project, *two)
+
+
+def passes(seed, kind, items=18):
+    """Up to three passes of three annotators over the items."""
+    random = Random(seed)  # noqa: S311
+    categories = list(kind.drawn.get("categories", ("x", "y", "z")))
+    several = kind.options.answers == "several"
+
+    def label():
+        return tuple(sorted(random.sample(categories, random.randint(0, 2) if several else 1)))
+
+    rows = {}
+    for item in range(items):
+        for name in PEOPLE[:3]:
+            first = label()
+            later = [first if random.random() < 0.7 else label() for _ in range(2)]
+            rows[f"i{item:02}", name] = [first, *later[: random.randint(0, 2)]]
+    return rows
+
+
+def store(ledger, kind, rows, project="p"):
+    for number in (1, 2, 3):
+        part = {key: labels[number - 1] for key, labels in rows.items() if len(labels) >= number}
+        rows_of_pass = frame(part).assign(**{"pass": number})
+        ledger.import_frame(rows_of_pass, project, options=kind.options)
+
+
+def themselves(ledger, project="p", **asking):
+    return answer(ledger, self_agreement, project=project, **asking)
+
+
+def as_two(rows, *people):
+    """Each later pass and the one before it as an item of two annotators."""
+    repeats = [two for (_, name), own in rows.items() if name in people for two in pairwise(own)]
+    return {(f"i{n:03}", name): label for n, two in enumerate(repeats)
+            for name, label in zip(("earlier", "later"), two, strict=True)}  # fmt: skip
+
+
+@each_kind_stored
+def test_two_passes_are_two_annotators(ledger, kind):
+    rows = passes(1, kind)
+    store(ledger, kind, rows)
+    people = PEOPLE[:3]
+    for name in ("pooled", *people):
+        kind.load(ledger, as_two(rows, *(people if name == "pooled" else (name,))), name)
+    for metric in kind.readings_on(ledger):
+        result = themselves(ledger, metric=metric, interval="t")
+        assert [name for name, _ in result.annotators] == [*people]
+        assert result.alone == 0
+        for name, own in (("pooled", result.pooled), *result.annotators):
+            two = assessed(ledger, name, metric=metric, interval="t")
+            assert (own.repeats, own.days_between) == (two.counts.items, None)
+            figures = [figure for figure in two.measures if figure.measure not in LEFT_OUT]
+            assert [figure.measure for figure in own.measures] == [f.measure for f in figures]
+            for one, other in zip(own.measures, figures, strict=True):
+                for part in ("value", "standard_error", "ci_low", "ci_high", "observed", "expected",
+                             "undefined", "items"):  # fmt: skip
+                    assert getattr(one, part) == close(getattr(other, part)), (one.measure, part)
+            if kind.options.scale == "nominal" and metric.distance is None:  # why some are left out
+                for measure, same in (("scott_pi", "fleiss_kappa"), ("conger_kappa", "cohen_kappa"),
+                                      ("light_kappa", "cohen_kappa")):  # fmt: skip
+                    if measure in (by_name := {f.measure: f.value for f in two.measures}):
+                        assert by_name[measure] == close(by_name[same])
+    first = {key: labels[0] for key, labels in rows.items()}
+    kind.load(ledger, first, "first")
+    assert assessed(ledger).measures == assessed(ledger, "first").measures
+
+
+def test_days_between_passes(ledger):
+    rows = [("i1", "ann", 1, "x", "2020-03-01T12:00Z"), ("i1", "ann", 2, "x", "2020-03-03T12:00Z"),
+            ("i1", "ann", 3, "y", "2020-03-03T18:00Z"), ("i2", "ann", 1, "x", ""),
+            ("i2", "ann", 2, "x", "2020-03-09T12:00Z"), ("i1", "bob", 1, "x", ""),
+            ("i1", "bob", 2, "x", ""), ("i2", "bob", 2, "x", "")]  # fmt: skip
+    columns = ["item", "annotator", "pass", "category", "labeled_at"]
+    ledger.import_frame(pd.DataFrame(rows, columns=columns), "p")
+    result = themselves(ledger)
+    days = {name: (own.repeats, own.days_between) for name, own in result.annotators}
+    assert days == {"ann": (3, pytest.approx((2 + 0.25) / 2)), "bob": (1, None)}
+    assert (result.pooled.repeats, result.pooled.days_between) == (4, pytest.approx(1.125))
+    assert result.alone == 1
+    late = themselves(ledger, since="2020-03-03", annotators="ann")
+    assert (late.pooled.repeats, late.alone) == (2, 1), "without a time it counts as of now"
+    shown = result.to_dict()
+    assert shown["pooled"]["repeats"] == 4
+    assert [row["annotator"] for row in shown["annotators"]] == ["ann", "bob"]
+
+
+def test_passes_that_cannot_be_compared(sqlite_ledger):
+    KINDS["one"].store(sqlite_ledger)
+    result = themselves(sqlite_ledger)
+    assert (result.annotators, result.pooled.repeats, result.alone) == ((), 0, 0)
+    assert {figure.undefined for figure in result.pooled.measures} == {"too_few_items"}
+    for measure in LEFT_OUT:
+        message = r"of two passes .*\nname fleiss_kappa or cohen_kappa"
+        with pytest.raises(InvalidOption, match=message):
+            themselves(sqlite_ledger, measures=["percent_agreement", measure])
+    with pytest.raises(InvalidOption, match="linear weights need numbers"):
+        themselves(sqlite_ledger, metric=Metric(weights="linear"))
+
+
+def test_statements_do_not_depend_on_the_items(ledger):
+    for metric in (Metric(), Metric(weights="quadratic")):
+        with equal_statements(ledger) as record:
+            for items in (10, 99):
+                KINDS["ratio"].store(ledger, f"p{items}", items=items)
+                with record():
+                    pairs(ledger, f"p{items}", metric=metric)
+    with equal_statements(ledger, 20) as record:
+        for items in (2, 18):
+            store(ledger, KINDS["one"], passes(1, KINDS["one"], items), f"q{items}")
+            with record():
+                themselves(ledger, f"q{items}")

@@ -23,8 +23,6 @@ from tracker.measures.estimate import Estimate
 from tracker.measures.registry import MEASURES
 from tracker.measures.sample import Sample, sample_for_measures
 
-__all__ = ["Answered", "Given", "Table", "cross_table"]
-
 Given = Mapping[int, Answer]  # annotator -> answer, of one item
 Table = dict[tuple[Answer, Answer], int]
 
@@ -37,36 +35,36 @@ class Answered:
 
     @cached_property
     def patterns(self) -> ItemPatterns:
-        return ItemPatterns(Counter(make_pattern(one.values()) for one in self.given if one))
+        return ItemPatterns(Counter(make_pattern(item.values()) for item in self.given if item))
 
     @cached_property
     def joint(self) -> list[tuple[JointPattern, int]]:
-        return list(Counter(tuple(sorted(one.items())) for one in self.given if one).items())
+        return list(Counter(tuple(sorted(item.items())) for item in self.given if item).items())
 
     @cached_property
     def marginals(self) -> dict[int, dict[Answer, int]]:
-        found: dict[int, dict[Answer, int]] = defaultdict(Counter)
-        for one in self.given:
-            for who, answer in one.items():
-                found[who][answer] += 1
-        return dict(found)
+        counts: dict[int, dict[Answer, int]] = defaultdict(Counter)
+        for item in self.given:
+            for annotator, answer in item.items():
+                counts[annotator][answer] += 1
+        return dict(counts)
 
     @cached_property
     def tallies(self) -> AnnotatorTallies:
-        found: dict[int, dict[tuple[Answer, Pattern], int]] = defaultdict(Counter)
-        for one in self.given:
-            for who, answer in one.items():
-                found[who][answer, make_pattern(one.values())] += 1
-        return AnnotatorTallies(dict(found))
+        counts: dict[int, dict[tuple[Answer, Pattern], int]] = defaultdict(Counter)
+        for item in self.given:
+            for annotator, answer in item.items():
+                counts[annotator][answer, make_pattern(item.values())] += 1
+        return AnnotatorTallies(dict(counts))
 
     @cached_property
     def tables(self) -> dict[tuple[int, int], Table]:
         """The cross-table of each two annotators who share an item."""
-        found: dict[tuple[int, int], Table] = defaultdict(Counter)
-        for one in self.given:
-            for (first, answer), (second, other) in combinations(sorted(one.items()), 2):
-                found[first, second][answer, other] += 1
-        return dict(sorted(found.items()))
+        tables: dict[tuple[int, int], Table] = defaultdict(Counter)
+        for item in self.given:
+            for (first, answer), (second, other) in combinations(sorted(item.items()), 2):
+                tables[first, second][answer, other] += 1
+        return dict(sorted(tables.items()))
 
     def sample(self, **reading: Any) -> Sample:
         """The answers under a reading, as `sample_of` takes it."""
@@ -78,23 +76,29 @@ class Answered:
         sample = self.sample(**reading)
         if measure == "light_kappa":
             cells = self.cells(sample)
-            found = light_kappa(sample, list(cohen_kappas(cells, weighting=sample.weighting)))
-            return light_error(sample, found, cells, list(self.tables), self.joint)
-        function = MEASURES[measure].function
-        assert function is not None
-        found = function(sample)
-        return conger_error(sample, found, self.joint) if measure == "conger_kappa" else found
+            estimate = light_kappa(sample, list(cohen_kappas(cells, weighting=sample.weighting)))
+            return light_error(sample, estimate, cells, list(self.tables), self.joint)
+        estimate = estimate_of(measure, sample)
+        is_conger = measure == "conger_kappa"
+        return conger_error(sample, estimate, self.joint) if is_conger else estimate
 
     def cells(self, sample: Sample) -> Cells:
         """The cross-tables of all pairs, their answers coded as in the sample."""
         return kappa_cells(list(self.tables.values()), sample.table.answers)
 
 
+def estimate_of(measure: str, sample: Sample) -> Estimate:
+    """A measure of a sample, by the function that the registry names."""
+    function = MEASURES[measure].function
+    assert function is not None
+    return function(sample)
+
+
 def cross_table(counts: Sequence[Sequence[int]]) -> Table:
     """Two annotators' answers from a table as papers print it, categories numbered from 0."""
     return {
-        ((one,), (other,)): count
-        for one, row in enumerate(counts)
-        for other, count in enumerate(row)
+        ((row,), (column,)): count
+        for row, counts_of_row in enumerate(counts)
+        for column, count in enumerate(counts_of_row)
         if count
     }

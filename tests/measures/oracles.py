@@ -13,8 +13,6 @@ from typing import Any
 from tests.measures.answered import Answered
 from tracker.core.tallies import Answer
 
-__all__ = ["CASES", "EXPECTED", "FOLDER", "SETS", "SINGLE", "Case", "figure", "load"]
-
 FOLDER = Path(__file__).parents[1] / "data" / "oracles"
 EXPECTED: dict[str, Any] = json.loads((FOLDER / "expected.json").read_text())["cases"]
 CASES = sorted(EXPECTED)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 
 import numpy as np
 from hypothesis import strategies as st
@@ -44,29 +43,19 @@ def complete(
     return st.lists(given, min_size=2, max_size=items).map(Answered)
 
 
-def crowd(
-    items: int,
-    seed: int,
-    *,
-    annotators: int = 4,
-    shares: Sequence[float] = (0.4, 0.3, 0.2, 0.1),
-    accuracy: float = 0.7,
-    answering: float = 1.0,
-) -> Answered:
-    """Answers of annotators who know the truth with some accuracy, and else guess.
+def crowd(items: int, seed: int, *, answering: float = 1.0) -> Answered:
+    """Answers of four annotators who know the truth with an accuracy of 0.7, and guess otherwise.
 
     Each of them answers a share ``answering`` of the items; every item has an answer.
     """
-    random = np.random.default_rng(seed)
-    truth = random.choice(len(shares), items, p=shares)
-    guesses = random.choice(len(shares), (items, annotators), p=shares)
-    known = random.random((items, annotators)) < accuracy
-    asked = random.random((items, annotators)) < answering
-    asked[np.arange(items), random.integers(annotators, size=items)] = True
-    answers = np.where(known, truth[:, None], guesses).tolist()
+    random, shares = np.random.default_rng(seed), (0.4, 0.3, 0.2, 0.1)
+    truth = random.choice(4, items, p=shares)
+    guesses = random.choice(4, (items, 4), p=shares)
+    right = random.random((items, 4)) < 0.7
+    present = random.random((items, 4)) < answering
+    present[np.arange(items), random.integers(4, size=items)] = True
+    answers = np.where(right, truth[:, None], guesses).tolist()
+    rows = [np.flatnonzero(row).tolist() for row in present]
     return Answered(
-        [
-            {who: (answers[item][who],) for who in np.flatnonzero(row).tolist()}
-            for item, row in enumerate(asked)
-        ]
+        [{name: (answers[item][name],) for name in row} for item, row in enumerate(rows)]
     )

@@ -1,43 +1,30 @@
-"""Every case of tests/data/oracles: observed, expected and coefficient, each on its own.
+"""Every case of tests/data/oracles: coefficients and their errors, and published intervals.
+
+Parts of coefficients, figures of categories and of pairs are compared through a ledger, in
+tests/test_oracles_through_ledger.py.
 
 1e-9 is the tolerance to which the programs behind the figures agree, relative above 1; standard
 errors get 1e-6, where programs that agree still differ in rounding.
 """
-
-from __future__ import annotations
 
 from functools import cache
 from typing import Any
 
 import pytest
 
-from tests.measures.oracles import CASES, EXPECTED, SETS, SINGLE, figure, load
-from tracker.measures.category_rates import category_rates, one_vs_rest_coefficients
-from tracker.measures.cohen import cohen_kappa, cohen_kappas, kappa_cells
+from tests.measures.oracles import CASES, EXPECTED, figure, load
+from tracker.measures.cohen import cohen_kappa
 from tracker.measures.intervals import Coefficient, confidence_interval
-from tracker.measures.krippendorff import krippendorff_alpha
-from tracker.measures.resampling import jackknife_item_patterns
-from tracker.measures.sample import sample_for_measures
 
-CLOSE = 1e-9
-CLOSE_ERROR = 1e-6
+CLOSE, CLOSE_ERROR = 1e-9, 1e-6
 # The oracles' names for measures; AC2 is AC1 with weights.
 NAMES = {
-    "pa": "percent_agreement",
-    "fleiss": "fleiss_kappa",
-    "ac1": "gwet_ac1",
-    "ac2": "gwet_ac2",
-    "bp": "brennan_prediger",
-    "conger": "conger_kappa",
-    "alpha": "krippendorff_alpha",
-    "cohen": "cohen_kappa",
-    "light": "light_kappa",
-}
-SET_DISTANCES = {
-    "alpha.nominal_exact_set": "exact",
-    "alpha.jaccard": "jaccard",
-    "alpha.masi": "masi",
-}
+    "pa": "percent_agreement", "fleiss": "fleiss_kappa", "ac1": "gwet_ac1", "ac2": "gwet_ac2",
+    "bp": "brennan_prediger", "conger": "conger_kappa", "alpha": "krippendorff_alpha",
+    "cohen": "cohen_kappa", "light": "light_kappa",
+}  # fmt: skip
+SET_DISTANCES = {"nominal_exact_set": "exact", "jaccard": "jaccard", "masi": "masi"}
+SET_DISTANCES = {f"alpha.{name}": distance for name, distance in SET_DISTANCES.items()}
 SUFFIXES = {"", "linear", "quadratic", "nominal", "ordinal", "interval", "ratio"}
 
 
@@ -47,6 +34,12 @@ def is_measure(key: str) -> bool:
 
 
 KEYS = [(case, key) for case in CASES for key in EXPECTED[case]["coefficients"] if is_measure(key)]
+WITHOUT = "per_annotator (alpha checked with KP)"
+REASONS = {
+    "d01_one_category": "single_category", "d02_one_category_of_two": "single_category",
+    "d03_one_annotator": "too_few_annotators", "d04_one_item_agree": "single_category",
+    "d06_all_singly": "no_overlap", "d08_no_overlap": "no_overlap",
+}  # fmt: skip
 
 
 def near(value: float | None, tolerance: float = CLOSE) -> Any:
@@ -68,64 +61,16 @@ def computed(case: str, key: str) -> Coefficient:
     return loaded.estimate(NAMES[name], **loaded.reading, **how).coefficient(interval="t")
 
 
-def test_no_figure_of_a_measure_is_passed_over() -> None:
-    left = {key for case in CASES for key in EXPECTED[case]["coefficients"]} - {k for _, k in KEYS}
-    assert {key.partition(":")[0] for key in left} == {
-        # tested below
-        "pa.pair_weighted", "fleiss.se0", "fleiss.cat", "cohen.se", "cohen.se0",
-        "specific.dice", "specific.jaccard", "per_label.alpha.nominal", "per_label.fleiss",
-        # not computed: other weights of items, other distances of sets, other summaries
-        "pa.rating_weighted", "cohen.max", "bangdiwala", "mean_item_exact_match",
-        "mean_item_jaccard_similarity", "alpha.masi_dkpro_variant",
-        "alpha.setscale_0_1/3_2/3_1", "pair_pooled_micro_f1",
-    }  # fmt: skip
-
-
-@pytest.mark.parametrize(("case", "key"), KEYS)
-def test_value(case: str, key: str) -> None:
-    result = computed(case, key)
-    assert result.measure == NAMES[key.partition(".")[0]]
-    assert result.value == near(figure(case, key)["value"])
-
-
-@pytest.mark.parametrize(
-    ("case", "key"), [k for k in KEYS if figure(*k).keys() & {"po", "pe", "do", "de"}]
-)
-def test_observed_and_expected(case: str, key: str) -> None:
-    given, result = figure(case, key), computed(case, key)
-    known = {"po": result.observed, "pe": result.expected}
-    known["do"], known["de"] = (
-        result.details.get(f"{kind}_disagreement") for kind in ("observed", "expected")
-    )
-    if result.undefined == "single_category":  # all agree, and so would chance
-        assert (result.observed, result.expected) == (1.0, 1.0)
-        assert {given.get(part) for part in ("po", "pe")} <= {None, 1.0}
-        assert {given.get(part) for part in ("do", "de")} <= {None, 0.0}
-        return
-    for part in given.keys() & known.keys():
-        assert known[part] == near(given[part]), part
-
-
 def given_error(case: str, key: str) -> float | None:
-    """The error to give: of a ratio where that is known, else linearised."""
+    """The error to give: of a ratio where that is known, or linearised."""
     if key == "cohen":
-        found: float | None = EXPECTED[case]["coefficients"].get("cohen.se", {}).get("value")
-        return found
+        return EXPECTED[case]["coefficients"].get("cohen.se", {}).get("value")  # type: ignore[no-any-return]
     errors = figure(case, key).get("se", {})
     known = (errors[name] for name in ("ratio", "linearised", "gwet") if name in errors)
     return next(known, None)
 
 
-@pytest.mark.parametrize(("case", "key"), [k for k in KEYS if given_error(*k) is not None])
-def test_standard_error(case: str, key: str) -> None:
-    result = computed(case, key)
-    if EXPECTED[case]["n_items_two_plus"] < 2:
-        assert result.standard_error is None
-    else:
-        assert result.standard_error == near(given_error(case, key), CLOSE_ERROR)
-
-
-def published_bounds(case: str, key: str) -> tuple[float, list[float], int] | None:
+def published_bounds(case, key):
     """The error, the bounds and t's degrees of freedom of a published 95% interval."""
     errors = figure(case, key).get("se", {})
     names = [name for name in errors if "ci95_t" in name]
@@ -136,154 +81,71 @@ def published_bounds(case: str, key: str) -> tuple[float, list[float], int] | No
     return errors.get("gwet", errors.get("linearised")), errors[name], freedom
 
 
-INTERVALS = [k for k in KEYS if published_bounds(*k) is not None]
+def test_no_figure_of_a_measure_is_passed_over():
+    keys = {key for case in CASES for key in EXPECTED[case]["coefficients"]} - {k for _, k in KEYS}
+    assert {key.partition(":")[0] for key in keys} == {
+        # tested through a ledger, or the error of another figure
+        "pa.pair_weighted", "fleiss.se0", "fleiss.cat", "cohen.se", "cohen.se0",
+        "specific.dice", "specific.jaccard", "per_label.alpha.nominal", "per_label.fleiss",
+        # not computed: other weights of items, other distances of sets, other summaries
+        "pa.rating_weighted", "cohen.max", "bangdiwala", "mean_item_exact_match",
+        "mean_item_jaccard_similarity", "alpha.masi_dkpro_variant",
+        "alpha.setscale_0_1/3_2/3_1", "pair_pooled_micro_f1",
+    }  # fmt: skip
 
 
-@pytest.mark.parametrize(("case", "key"), INTERVALS)
-def test_published_interval(case: str, key: str) -> None:
-    result, published = computed(case, key), published_bounds(case, key)
-    assert result.value is not None
-    assert published is not None
-    error, bounds, freedom = published
+@pytest.mark.parametrize("case", CASES)
+def test_figures_of_a_case(case):
+    reasons = set()
+    for key in (key for name, key in KEYS if name == case):
+        result = computed(case, key)
+        assert result.measure == NAMES[key.partition(".")[0]]
+        assert result.value == near(figure(case, key)["value"]), key
+        reasons.add(result.undefined)
+        if given_error(case, key) is not None:
+            few = EXPECTED[case]["n_items_two_plus"] < 2
+            error = None if few else near(given_error(case, key), CLOSE_ERROR)
+            assert result.standard_error == error, key
+        if published_bounds(case, key) is not None:
+            check_interval(case, key, result)
+        check_recommended(EXPECTED[case].get("recommended", {}), key, result)
+    if case in REASONS:
+        assert reasons - {None} == {REASONS[case]}
+
+
+def check_interval(case, key, result):
+    error, bounds, freedom = published_bounds(case, key)
+    published = pytest.approx(tuple(bounds), abs=CLOSE_ERROR)
     low = 0.0 if key.startswith("pa") else -1.0
-    assert confidence_interval(result.value, error, freedom + 1, 0.95, low=low) == near_all(bounds)
-    if "ratio" not in figure(case, key)["se"]:  # else the published one rests on another error
-        assert (result.ci_low, result.ci_high) == near_all(bounds)
+    assert confidence_interval(result.value, error, freedom + 1, 0.95, low=low) == published
+    if "ratio" not in figure(case, key)["se"]:  # the published one rests on another error then
+        assert (result.ci_low, result.ci_high) == published
         assert result.method == "t"
 
 
-def near_all(bounds: list[float]) -> Any:
-    return pytest.approx(tuple(bounds), abs=CLOSE_ERROR)
+def check_recommended(recommended, key, result):
+    """Assert what is recommended for degenerate cases."""
+    names = [name for name in (key, key.partition(".")[0], "*") if name in recommended]
+    if names:
+        wanted = recommended[names[0]]
+        value = wanted[0] if isinstance(wanted, list) else wanted
+        assert result.value == (None if value == "null" else value)
+        assert (result.undefined is None) == (value != "null")
+        if "se" in recommended and result.value is not None:
+            error = recommended["se"][0]
+            assert result.standard_error == (None if error == "null" else pytest.approx(error))
 
 
-# -- degenerate cases ----------------------------------------------------------------------
-
-RECOMMENDED = [
-    (case, key)
-    for case, key in KEYS
-    if {key.partition(".")[0], key, "*"} & EXPECTED[case].get("recommended", {}).keys()
-]
-
-
-@pytest.mark.parametrize(("case", "key"), RECOMMENDED)
-def test_recommended_for_degenerate_cases(case: str, key: str) -> None:
-    recommended = EXPECTED[case]["recommended"]
-    wanted = recommended.get(key, recommended.get(key.partition(".")[0], recommended.get("*")))
-    value = wanted[0] if isinstance(wanted, list) else wanted
-    result = computed(case, key)
-    assert result.value == (None if value == "null" else value)
-    assert (result.undefined is None) == (value != "null")
-    if "se" in recommended and result.value is not None:
-        error = recommended["se"][0]
-        assert result.standard_error == (None if error == "null" else pytest.approx(error))
-
-
-@pytest.mark.parametrize(
-    ("case", "reasons"),
-    [
-        ("d01_one_category", {"single_category"}),
-        ("d02_one_category_of_two", {"single_category"}),
-        ("d03_one_annotator", {"too_few_annotators"}),
-        ("d04_one_item_agree", {"single_category"}),
-        ("d06_all_singly", {"no_overlap"}),
-        ("d08_no_overlap", {"no_overlap"}),
-    ],
-)
-def test_reason(case: str, reasons: set[str]) -> None:
-    found = {computed(case, key).undefined for name, key in KEYS if name == case}
-    assert found - {None} == reasons
-
-
-def test_scott_pi_is_for_two() -> None:
+def test_scott_pi_is_for_two():
     of_three = load("d04_one_item_agree").estimate("scott_pi")
     assert (of_three.value, of_three.undefined) == (None, "not_applicable")
     of_two = load("c01_cohen1960_p37").estimate("scott_pi")
     assert of_two.value == near(figure("c01_cohen1960_p37", "fleiss")["value"])
 
 
-def test_perfect_agreement_has_a_one_sided_bound() -> None:
-    raw = computed("d07_perfect", "pa")
-    assert (raw.ci_low, raw.ci_high) == (near(0.05 ** (1 / 9)), 1.0)
-    kappa = computed("d07_perfect", "fleiss")
-    assert (kappa.ci_low, kappa.ci_high) == (near((0.05 ** (1 / 9) - 1 / 3) / (2 / 3)), 1.0)
-    assert {raw.method, kappa.method} == {"one-sided exact"}
-
-
-# -- what stands beside the coefficients ---------------------------------------------------
-
-
-@pytest.mark.parametrize("case", SINGLE)
-def test_agreement_of_all_pairs_together(case: str) -> None:
-    result = computed(case, "pa").details.get("pair_weighted")
-    assert result == near(figure(case, "pa.pair_weighted")["value"])
-
-
-@pytest.mark.parametrize("case", [c for c in SINGLE if "pairwise_cohen (SK agrees)" in EXPECTED[c]])
-def test_kappa_of_every_pair(case: str) -> None:
-    loaded = load(case)
-    cells = kappa_cells(list(loaded.tables.values()))
-    kappas = dict(zip(loaded.tables, cohen_kappas(cells), strict=True))
-    rows = EXPECTED[case]["pairwise_cohen (SK agrees)"]
-    assert len(rows) == len(kappas)
-    for row in rows:
-        kappa = kappas[loaded.annotators[row["a"]], loaded.annotators[row["b"]]]
-        assert kappa.items == row["n"]
-        assert kappa.observed == near(row["po"])
-        assert kappa.value == near(row["kappa"])
-
-
-PER_CATEGORY = [case for case in SINGLE if any(":" in key for key in load(case).figures)]
-
-
-@pytest.mark.parametrize("case", PER_CATEGORY)
-def test_category_rates(case: str) -> None:
-    loaded = load(case)
-    rates = category_rates(loaded.patterns, list(loaded.categories.values()))
-    for name, rate in zip(loaded.categories, rates, strict=True):
-        jaccard, dice = (figure(case, f"specific.{kind}:{name}") for kind in ("jaccard", "dice"))
-        assert rate.rate == near(jaccard["value"])
-        assert rate.specific_agreement == near(dice["value"])
-        assert (rate.undefined is None) == (jaccard["value"] is not None)
-        if "se" in jaccard:
-            assert rate.standard_error == near(jaccard["se"], CLOSE_ERROR)
-
-
-CATEGORY_KAPPAS = [c for c in CASES if any("fleiss.cat:" in key for key in load(c).figures)]
-
-
-@pytest.mark.parametrize("case", CATEGORY_KAPPAS)
-def test_kappa_of_every_category(case: str) -> None:
-    loaded = load(case)
-    found = one_vs_rest_coefficients(
-        loaded.sample(**loaded.reading), list(loaded.categories.values())
-    )
-    for name, number in loaded.categories.items():
-        kappa, _ = found[number]
-        assert kappa.value == near(figure(case, f"fleiss.cat:{name}")["value"]), name
-
-
-@pytest.mark.parametrize("case", SETS)
-def test_kappa_and_alpha_of_every_label_in_sets(case: str) -> None:
-    loaded = load(case)
-    found = one_vs_rest_coefficients(
-        loaded.sample(**loaded.reading), list(loaded.categories.values())
-    )
-    for name, number in loaded.categories.items():
-        kappa, alpha = found[number]
-        assert kappa.value == near(figure(case, f"per_label.fleiss:{name}")["value"]), name
-        assert alpha.value == near(figure(case, f"per_label.alpha.nominal:{name}")["value"]), name
-
-
-WITHOUT = "per_annotator (alpha checked with KP)"
-
-
-@pytest.mark.parametrize("case", [case for case in SINGLE if WITHOUT in EXPECTED[case]])
-def test_alpha_without_each_annotator(case: str) -> None:
-    loaded = load(case)
-    others = dict(jackknife_item_patterns(loaded.patterns, loaded.tallies))
-    for name, row in EXPECTED[case][WITHOUT].items():
-        patterns = others.pop(loaded.annotators[name])
-        alpha = krippendorff_alpha(sample_for_measures(patterns, len(loaded.annotators) - 1))
-        assert alpha.value == near(row["alpha_nominal_without"]), name
-        assert loaded.patterns.answers - patterns.answers == row["labels"], name
-    assert others == {}
+def test_perfect_agreement_has_a_one_sided_bound():
+    low = 0.05 ** (1 / 9)
+    for key, bound in (("pa", low), ("fleiss", (low - 1 / 3) / (2 / 3))):
+        result = computed("d07_perfect", key)
+        assert (result.ci_low, result.ci_high) == (near(bound), 1.0)
+        assert result.method == "one-sided exact"

@@ -1,7 +1,5 @@
 """Weights and distances: their definitions, and their sums in closed form."""
 
-from __future__ import annotations
-
 from itertools import combinations_with_replacement
 
 import numpy as np
@@ -11,7 +9,6 @@ from hypothesis import strategies as st
 
 from tests.measures.strategies import several_categories
 from tracker.core.errors import InvalidOption
-from tracker.core.tallies import Answer
 from tracker.measures.weights import (
     DISTANCES,
     SCALES,
@@ -21,13 +18,13 @@ from tracker.measures.weights import (
     weights,
 )
 
-FIVE: list[Answer] = [(n,) for n in range(5)]
+FIVE = [(n,) for n in range(5)]
 RANKS = {n: float(n + 1) for n in range(5)}
 
 
-def matrix(of: Weighting) -> np.ndarray:
-    codes = np.arange(of.size)
-    return of.between(codes[:, None], codes[None, :])
+def matrix(weighting):
+    codes = np.arange(weighting.size)
+    return weighting.between(codes[:, None], codes[None, :])
 
 
 @pytest.mark.parametrize(
@@ -40,14 +37,15 @@ def matrix(of: Weighting) -> np.ndarray:
         ("ordinal", [1, 1 - 1 / 10, 1 - 3 / 10, 1 - 6 / 10, 0]),
     ],
 )
-def test_weights_of_five_ranks(name: str, first_row: list[float]) -> None:
-    found = matrix(weights(name, FIVE, RANKS))
-    assert found[0] == pytest.approx(first_row)
+def test_weights_of_five_ranks(name, first_row):
+    rows = matrix(weights(name, FIVE, RANKS))
+    assert rows[0] == pytest.approx(first_row)
     for apart in range(5):
-        assert np.diag(found, apart) == pytest.approx([first_row[apart]] * (5 - apart))
+        assert np.diag(rows, apart) == pytest.approx([first_row[apart]] * (5 - apart))
+    assert matrix(weights(name, FIVE[:1], RANKS)).tolist() == [[1.0]]
 
 
-def test_weights_by_numbers_and_by_ranks() -> None:
+def test_weights_by_numbers_and_by_ranks():
     uneven = {0: 1.0, 1: 2.0, 2: 10.0, 3: 11.0, 4: 21.0}
     by_number = matrix(weights("linear", FIVE, uneven))
     assert by_number[0] == pytest.approx([1, 19 / 20, 11 / 20, 10 / 20, 0])
@@ -55,15 +53,12 @@ def test_weights_by_numbers_and_by_ranks() -> None:
     assert by_rank == pytest.approx(matrix(weights("linear", FIVE, RANKS)))
 
 
-def test_distances_of_scales() -> None:
-    values = {0: 0.0, 1: 1.0, 2: 3.0}
-    three = FIVE[:3]
-    totals = np.array([4.0, 2.0, 6.0])
+def test_distances_of_scales():
+    values, three, totals = {0: 0.0, 1: 1.0, 2: 3.0}, FIVE[:3], np.array([4.0, 2.0, 6.0])
     assert matrix(krippendorff_distances("nominal", three))[0].tolist() == [0, 1, 1]
     assert matrix(krippendorff_distances("interval", three, values))[1].tolist() == [1, 0, 4]
-    assert matrix(krippendorff_distances("ratio", three, values))[1] == pytest.approx(
-        [1, 0, (2 / 4) ** 2]
-    )
+    ratio = matrix(krippendorff_distances("ratio", three, values))
+    assert ratio[1] == pytest.approx([1, 0, (2 / 4) ** 2])
     # The answers between two ranks, half of each end: Krippendorff (2011), section E.
     ordinal = matrix(krippendorff_distances("ordinal", three, totals=totals))
     assert ordinal[0] == pytest.approx([0, (2 + 1) ** 2, (2 + 2 + 3) ** 2])
@@ -75,68 +70,49 @@ numbers = st.lists(st.floats(-50, 50, allow_subnormal=False), min_size=1, max_si
 
 @pytest.mark.parametrize("name", [*WEIGHTS, *SCALES])
 @given(numbers, st.data())
-def test_sums_in_closed_form_are_those_of_all_pairs(
-    name: str, values: list[float], data: st.DataObject
-) -> None:
-    answers: list[Answer] = [(n,) for n in range(len(values))]
-    given_ = dict(enumerate(map(abs, values) if name == "ratio" else values))
-    totals = np.array(
-        data.draw(
-            st.lists(
-                st.lists(st.integers(0, 9), min_size=len(values), max_size=len(values)),
-                min_size=1, max_size=3,
-            )
-        ),
-        dtype=np.float64,
-    )  # fmt: skip
+def test_sums_in_closed_form_are_those_of_all_pairs(name, values, data):
+    size = len(values)
+    answers = [(n,) for n in range(size)]
+    values = dict(enumerate(map(abs, values) if name == "ratio" else values))
+    counts = st.lists(st.integers(0, 9), min_size=size, max_size=size)
+    totals = np.array(data.draw(st.lists(counts, min_size=1, max_size=3)), dtype=np.float64)
     make = weights if name in WEIGHTS else krippendorff_distances
-    of = make(name, answers, given_) if name != "ordinal" else weights(name, answers)
+    weighting = make(name, answers, values) if name != "ordinal" else weights(name, answers)
     if name in SCALES and name == "ordinal":
-        of = krippendorff_distances(name, answers, totals=totals[0])
-    every = matrix(of)
-    size = max(1.0, float(every.max())) * totals.sum()
-    close = pytest.approx(totals @ every.T, abs=1e-9 * size)
-    assert of.against(totals) == close
-    assert Weighting.against(of, totals) == close  # without a closed form
-    assert of.total() == pytest.approx(every.sum(), abs=1e-9 * max(1.0, every.max()) * of.size**2)
+        weighting = krippendorff_distances(name, answers, totals=totals[0])
+    every = matrix(weighting)
+    close = pytest.approx(totals @ every.T, abs=1e-9 * max(1.0, every.max()) * totals.sum())
+    assert weighting.against(totals) == close
+    assert Weighting.against(weighting, totals) == close  # without a closed form
+    rounding = 1e-9 * max(1.0, every.max()) * weighting.size**2
+    assert weighting.total() == pytest.approx(every.sum(), abs=rounding)
 
 
 @given(st.lists(several_categories, min_size=1, max_size=6, unique=True), st.integers(1, 9))
-def test_distances_of_sets_are_symmetric_and_between_0_and_1(
-    answers: list[Answer], times: int
-) -> None:
+def test_distances_of_sets_are_symmetric_and_between_0_and_1(answers, times):
     for name in DISTANCES:
-        of = krippendorff_distances(name, answers)
-        found = matrix(of)
-        assert (found == found.T).all()
-        assert (np.diag(found) == 0).all()
+        distances = krippendorff_distances(name, answers)
+        rows = matrix(distances)
+        assert (rows == rows.T).all()
+        assert (np.diag(rows) == 0).all()
         for one, other in combinations_with_replacement(range(len(answers)), 2):
-            common = {*answers[one]} & {*answers[other]}
-            limit = 1 if one != other else 0
-            assert 0 <= found[one, other] <= limit
+            assert 0 <= rows[one, other] <= (one != other)
             if one != other:
-                assert (found[one, other] == 1) == (name == "exact" or not common)
-        totals = np.full(of.size, float(times))
-        assert of.against(totals) == pytest.approx(times * found.sum(axis=1), abs=1e-9)
+                apart = not {*answers[one]} & {*answers[other]}
+                assert (rows[one, other] == 1) == (name == "exact" or apart)
+        totals = np.full(distances.size, float(times))
+        assert distances.against(totals) == pytest.approx(times * rows.sum(axis=1), abs=1e-9)
 
 
-def test_a_single_answer_is_like_itself() -> None:
-    for name in WEIGHTS:
-        assert matrix(weights(name, FIVE[:1], RANKS)).tolist() == [[1.0]]
-
-
-def test_what_does_not_exist_or_needs_numbers_is_refused() -> None:
-    with pytest.raises(InvalidOption, match="cubic"):
-        weights("cubic", FIVE, RANKS)
-    with pytest.raises(InvalidOption, match="cosine"):
-        krippendorff_distances("cosine", FIVE, RANKS)
-    for refused in (
-        lambda: weights("linear", FIVE),
-        lambda: weights("quadratic", FIVE, {0: 1.0}),
-        lambda: krippendorff_distances("interval", FIVE, {0: 1.0}),
-        lambda: krippendorff_distances("ratio", [(0, 1), ()], RANKS),
+def test_readings_without_numbers_are_refused():
+    for message, refused in (
+        ("cubic", lambda: weights("cubic", FIVE, RANKS)),
+        ("cosine", lambda: krippendorff_distances("cosine", FIVE, RANKS)),
+        ("numeric", lambda: weights("linear", FIVE)),
+        ("numeric", lambda: weights("quadratic", FIVE, {0: 1.0})),
+        ("numeric", lambda: krippendorff_distances("interval", FIVE, {0: 1.0})),
+        ("numeric", lambda: krippendorff_distances("ratio", [(0, 1), ()], RANKS)),
+        ("-3", lambda: krippendorff_distances("ratio", FIVE[:2], {0: -3.0, 1: 2.0})),
     ):
-        with pytest.raises(InvalidOption, match="numeric"):
+        with pytest.raises(InvalidOption, match=message):
             refused()
-    with pytest.raises(InvalidOption, match="-3"):
-        krippendorff_distances("ratio", FIVE[:2], {0: -3.0, 1: 2.0})

@@ -1,0 +1,303 @@
+"""An assessment in words: the sentences that a paper needs, warnings, what figures rest on."""
+
+import io
+import re
+from random import Random
+
+import pytest
+from rich.console import Console
+
+from tests.agreement.crowd import KINDS, answers, assessed, each_kind, frame
+from tests.helpers import SPANS, count_statements, csv_text
+from tests.measures.span_oracles import rows as span_rows
+from tracker.agreement import coefficients
+from tracker.agreement.query import Metric
+from tracker.agreement.readiness import THRESHOLDS, readiness_of
+from tracker.agreement.result import methods_of_assessment
+from tracker.agreement.sentences import main_figure_sentence
+from tracker.agreement.tables import agreement_view
+from tracker.core.errors import InvalidOption
+from tracker.core.version import VERSION
+from tracker.measures.citations import SOURCES, bibtex
+from tracker.measures.registry import MEASURES
+from tracker.projects.questions import QuestionOptions
+from tracker.simulate.crowds import simulate_experiment
+
+COSTLY = {"light_kappa", "conger_kappa"}
+
+
+def check(assessment, measure):
+    figure, methods = assessment.measure(measure), methods_of_assessment(assessment, measure)
+    about, text, counts = MEASURES[measure], methods.text, assessment.counts
+    assert f"Agreement was measured by {about.title} [@{about.cite}]" in text
+    assert f": {figure.value:.3f}" in text
+    assert f"{counts.annotators} annotators gave {counts.answers:,} answers to" in text
+    assert f"{counts.items:,} items" in text
+    assert f"{len(assessment.rates)} categories" in text
+    if figure.ci_low is not None:
+        assert f"95% confidence interval [{figure.ci_low:.3f}, {figure.ci_high:.3f}]" in text
+        assert f"(n = {figure.items:,} items)" in text
+    assert text.endswith(f"Computed with tracker {VERSION}.")
+    cited = re.findall(r"\[@(\w+)\]", text)
+    assert about.cite in methods.citations
+    assert list(methods.citations) == list(dict.fromkeys(cited))
+    assert [methods.bibtex.count(f"{{{key},") for key in methods.citations] == [1] * len({*cited})
+    assert methods.bibtex.count("\n@") + 1 == len(methods.citations)
+    assert "None" not in text
+    assert methods.to_dict() == {
+        "project": "p", "text": text, "citations": list(methods.citations),
+        "bibtex": methods.bibtex,
+    }  # fmt: skip
+
+
+@each_kind
+def test_methods_of_every_measure(sqlite_ledger, kind):
+    kind.store(sqlite_ledger, people=("ann", "bob"))
+    reported = set()
+    ways = [{}, {"replicates": 20}, {"resample": "annotators"}, {"cluster": "doc"}]
+    for n, how in enumerate(ways):
+        metric = kind.readings[n % len(kind.readings)]
+        assessment = assessed(sqlite_ledger, metric=metric, uncertainty=how)
+        for figure in assessment.measures:
+            if figure.value is not None:
+                check(assessment, figure.measure)
+                reported.add(figure.measure)
+    assert len(reported) >= 7
+
+
+def test_methods_of_every_measure_of_spans(sqlite_ledger, write):
+    sqlite_ledger.import_file(write(span_rows("s07_three_annotators")), "p", options=SPANS)
+    assessment = assessed(sqlite_ledger)
+    for figure in assessment.measures:
+        check(assessment, figure.measure)
+    assert "Span F1, exact [@hripcsak2005]" in methods_of_assessment(assessment).text
+
+
+def text_of(ledger, measure=None, project="p", **question):
+    assessment = assessed(ledger, project, **question)
+    return methods_of_assessment(assessment, *([measure] if measure else [])).text
+
+
+def test_methods_name_readings_errors_and_levels(sqlite_ledger):
+    KINDS["ordinal"].store(sqlite_ledger, items=9)
+    KINDS["several"].store(sqlite_ledger, "sets", items=9)
+    rows = [
+        (None, {}, "[@krippendorff2011] with the ordinal distance: "),
+        (None, {}, "a Bayesian bootstrap over item patterns"),
+        *((measure, {"interval": "t"}, "linearized over items and a t interval [@gwet2014]")
+          for measure in ("krippendorff_alpha", "percent_agreement")),
+        ("percent_agreement", {}, "[@wilson1927]"),
+        *(("fleiss_kappa", {"metric": Metric(weights=weights)},
+           f"[@fleiss1971] with {weights} weights [@{cite}]: ")
+          for weights, cite in (("linear", "cohen1968"), ("quadratic", "cohen1968"),
+                                ("ordinal", "gwet2014"))),
+        *((None, {"uncertainty": how}, words) for how, words in (
+            ({"replicates": 30}, "percentiles of a bootstrap over items [@efron1979]"),
+            ({"resample": "annotators"}, "a jackknife over annotators and Student's t"),
+            ({"cluster": "doc"}, "a standard error clustered by doc"))),
+        *((None, {"project": "sets", "metric": Metric(distance=distance)}, words)
+          for distance, words in (("exact", "equal only as whole sets"),
+                                  ("jaccard", "the Jaccard distance"),
+                                  ("masi", "MASI distance between sets [@passonneau2006]"))),
+        *((None, {"confidence": level}, f", {words} confidence interval [")  # no digit is lost
+          for level, words in ((0.5, "50%"), (0.975, "97.5%"), (0.999, "99.9%"),
+                               (0.9999, "99.99%"))),
+    ]  # fmt: skip
+    for measure, asking, words in rows:
+        assert words in text_of(sqlite_ledger, measure, **asking)
+
+
+def test_methods_name_items_of_a_single_answer(sqlite_ledger):
+    sqlite_ledger.import_frame(frame(answers(items=12, density=1)), "p")
+    assert "single answer" not in text_of(sqlite_ledger)
+    sqlite_ledger.import_frame(frame({("i90", "ann"): ("x",)}), "p")
+    assert "One item with a single answer did not enter." in text_of(sqlite_ledger)
+    sqlite_ledger.import_frame(frame({("i91", "ann"): ("x",)}), "p")
+    text = text_of(sqlite_ledger, "fleiss_kappa")
+    assert "2 items with a single answer entered the chance term only." in text
+    assert "2 items with a single answer did not enter." in text_of(sqlite_ledger)
+
+
+def test_methods_of_perfect_and_of_undefined_figures(sqlite_ledger):
+    rows = {(f"i{n:02}", name): ("xy"[n % 2],) for n in range(8) for name in "AB"}
+    sqlite_ledger.import_frame(frame(rows), "p")
+    text = text_of(sqlite_ledger, "fleiss_kappa", interval="t")
+    assert "1.000, 95% confidence interval [" in text
+    assert "the exact one-sided bound, there being no disagreement" in text
+    sqlite_ledger.import_frame(frame({("i01", "A"): ("x",)}), "q")
+    little = assessed(sqlite_ledger, "q")
+    for figure in little.measures:
+        with pytest.raises(InvalidOption, match=f"{figure.measure} is undefined here .too_few_"):
+            methods_of_assessment(little, figure.measure)
+    with pytest.raises(InvalidOption, match="krippendorff_alpha is undefined"):
+        methods_of_assessment(little)
+
+
+def test_every_measure_named_is_described(sqlite_ledger):
+    sqlite_ledger.import_frame(frame(answers()), "p")
+    text = sqlite_ledger.methods("p", measures=["alpha", "percent", "fleiss"]).text
+    for measure in ("krippendorff_alpha", "percent_agreement", "fleiss_kappa"):
+        figure = sqlite_ledger.agreement("p").measure(measure)
+        assert f"measured by {MEASURES[measure].title} [@{MEASURES[measure].cite}]" in text
+        assert f": {figure.value:.3f}" in text
+    assert text.count("annotators gave") == text.count("Computed with tracker") == 1
+    with pytest.raises(InvalidOption, match="scott_pi is undefined here"):
+        sqlite_ledger.methods("p", measures=["alpha", "scott_pi"])
+
+
+def test_figures_without_the_errors_asked_for_are_named(sqlite_ledger):
+    sqlite_ledger.import_frame(frame(answers()), "p")
+    for how in ({"replicates": 9}, {"resample": "annotators"}):
+        (warning,) = assessed(sqlite_ledger, "p", "alpha", "light", uncertainty=how).warnings
+        assert warning.startswith("Light's kappa has an analytic error over items; the other fig")
+        name = "bootstrap" if "replicates" in how else "jackknife over annotators"
+        assert warning.endswith(f"have those asked for ({name}).")
+    assert assessed(sqlite_ledger, "p", "alpha", uncertainty={"replicates": 9}).warnings == ()
+    alone = assessed(sqlite_ledger, "p", "light_kappa", uncertainty={"replicates": 9})
+    assert alone.warnings == ("Light's kappa has an analytic error over items; no other is known.",)
+    assert assessed(sqlite_ledger, "p", "light_kappa").warnings == ()
+
+
+def test_an_attribute_cites_nothing(sqlite_ledger):
+    """A column of a file may have any name, even that of a citation."""
+    rows = frame(answers()).rename(columns={"doc": "[@evil2026] doc"})
+    sqlite_ledger.import_frame(rows, "p", keep=["[@evil2026] doc"])
+    cluster = {"cluster": "[@evil2026] doc"}
+    methods = methods_of_assessment(assessed(sqlite_ledger, uncertainty=cluster))
+    assert "clustered by [@evil2026] doc" in methods.text
+    assert "evil2026" not in methods.bibtex
+    assert methods.citations == ("krippendorff2011",)
+
+
+def test_every_source_has_a_bibtex_entry():
+    for measure in MEASURES.values():
+        assert measure.cite in SOURCES, measure.name
+    for key, source in SOURCES.items():
+        entry = bibtex([source])
+        assert entry.startswith("@")
+        assert f"{{{key},\n" in entry
+        assert entry.endswith("\n}\n")
+        assert entry.count("{") == entry.count("}")
+        for name in ("author", "title", "year"):
+            assert f"  {name} = {{" in entry
+    assert bibtex(SOURCES[key] for key in ("cohen1960", "scott1955", "cohen1960")).count("@") == 2
+
+
+@pytest.mark.parametrize(
+    ("apart", "both", "words"),
+    [(3, 6, "Only 9 of the 60 items compared have anything but the most frequent"),
+     (0, 1, "Only 1 of the 60 items compared has anything but"), (4, 6, None), (0, 0, None),
+     (30, 20, None)],
+)  # fmt: skip
+def test_few_telling_items_have_a_warning(sqlite_ledger, apart, both, words):
+    """Two annotators say no but for ``both`` items, and one says yes to ``apart`` more."""
+    rows = {}
+    for n in range(60):
+        rows[f"i{n:03}", "ann"] = ("yes",) if n < apart + both else ("no",)
+        rows[f"i{n:03}", "bob"] = ("yes",) if n < both else ("no",)
+    sqlite_ledger.import_frame(frame(rows), "p")
+    assessment = assessed(sqlite_ledger)
+    page = io.StringIO()
+    for part in agreement_view(assessment):
+        Console(file=page, width=400).print(part)
+    assert assessment.to_dict()["warnings"] == [*assessment.warnings]
+    if words is None:
+        assert assessment.warnings == ()
+        assert "simulated" not in page.getvalue()
+    else:
+        (warning,) = assessment.warnings
+        assert warning.startswith(words)
+        assert "held the truth in 83 to 98% of simulated samples of 50 items" in warning
+        assert warning in page.getvalue()
+
+
+def stored_in_order_of(ledger, write, seed):
+    """The figures of the same answers under the same numbers, stored one after the other."""
+    random = Random(1)  # noqa: S311
+    rows = [
+        (f"i{item}", f"a{n}", random.choices("wxyz", (8, 3, 2, 1))[0])
+        for item in range(80)
+        for n in range(5)
+        if random.random() < 0.7
+    ]
+    header, project = ("item", "annotator", "category"), f"p{seed}"
+    # All items and annotators get a number first, in one order.
+    first = csv_text([header, *((item, name, "w") for item, name, _ in rows)])
+    options = QuestionOptions(answers="one", categories=tuple("wxyz"))
+    ledger.import_file(write(first), project, options=options)
+    Random(seed).shuffle(rows)  # noqa: S311
+    ledger.import_file(write(csv_text([header, *rows])), project)
+    return [
+        (row.measure, (row.value, row.observed, row.expected, row.standard_error, row.ci_low))
+        for row in ledger.agreement(project).measures
+    ]
+
+
+def test_figures_are_the_same_to_the_last_digit_in_any_order(ledger, write):
+    first, *others = (stored_in_order_of(ledger, write, seed) for seed in range(4))
+    assert {name for name, _ in first} >= COSTLY
+    assert others == [first] * 3
+
+
+def test_many_answers_have_costly_figures_by_name_only(ledger, monkeypatch):
+    assert coefficients.FEW_ANSWERS == 100_000
+    assert {"marginals", "pairs"} == coefficients.COSTLY
+    ledger.import_rows(simulate_experiment("high", 30, 1), "p")
+    few = ledger.agreement("p")
+    names = {figure.measure for figure in few.measures}
+    assert names >= COSTLY
+    assert all(few.measure(name).standard_error for name in COSTLY)
+    assert few.left_out == []
+    with ledger.study("p") as counted, count_statements(ledger.database.engine) as statements:
+        counted.figures()
+    assert statements.number > 0
+    monkeypatch.setattr(coefficients, "FEW_ANSWERS", 89)  # of 90
+    many = ledger.agreement("p")
+    assert {figure.measure for figure in many.measures} == names - COSTLY
+    assert set(many.left_out) == COSTLY
+    with ledger.study("p") as counted, count_statements(ledger.database.engine) as statements:
+        counted.figures()  # sorted for no figure that was not asked for
+    assert statements.number == 0
+    named = ledger.agreement("p", measures=["conger_kappa", "light_kappa"]).measures
+    assert [figure.measure for figure in named] == ["conger_kappa", "light_kappa"]
+    assert all(figure.standard_error for figure in named)
+    (fleiss,) = ledger.agreement("p", measures=["fleiss_kappa"]).measures
+    assert fleiss.measure == "fleiss_kappa"
+
+
+def figure_as_json(value, low=None, **more):
+    readings = {} if value is None else {"readings": {}}
+    return {"measure": "krippendorff_alpha", "value": value, "ci_low": low, "ci_high": low,
+            "confidence": 0.95, "undefined": None, **readings, **more}  # fmt: skip
+
+
+TENTATIVE = "enough for tentative conclusions only (to rely on it, "
+
+
+@pytest.mark.parametrize(
+    ("value", "low", "state", "needs", "words"),
+    [
+        (0.51, 0.48, "not_yet", 0.667, "too low to rely on (needs 0.667)"),
+        (0.7, 0.65, "not_yet", 0.667, "not certain enough to rely on (the lower end needs 0.667)"),
+        (0.75, 0.667, "tentative", 0.8, f"{TENTATIVE}needs 0.800)"),
+        (0.9, 0.79, "tentative", 0.8, f"{TENTATIVE}the lower end needs 0.800)"),
+        (0.9, 0.8, "good_enough", None, "good enough to rely on"),
+        (0.9, None, "good_enough", None, "good enough to rely on"),
+        (0.5, None, "not_yet", 0.667, "too low to rely on (needs 0.667)"),
+    ],
+)
+def test_krippendorff_2004_thresholds_on_the_lower_end(value, low, state, needs, words):
+    readiness = readiness_of(figure_as_json(value, low), THRESHOLDS)
+    assert (readiness.state, readiness.needs, readiness.words) == (state, needs, words)
+    assert readiness.bound == (value if low is None else low)
+    sentence = main_figure_sentence(figure_as_json(value, low), THRESHOLDS)
+    assert sentence.endswith(f": {words}.")
+
+
+def test_figures_without_a_value_or_a_threshold_are_not_judged():
+    assert readiness_of(figure_as_json(None), THRESHOLDS).title == "No figure yet"
+    exact = figure_as_json(0.9, 0.85, measure="span_f1_exact")
+    del exact["readings"]
+    readiness = readiness_of(exact, THRESHOLDS)
+    assert (readiness.title, readiness.words) == ("No threshold", "")
+    assert main_figure_sentence(exact, THRESHOLDS).endswith("0.850).")

@@ -1,0 +1,312 @@
+"""Cohen's kappa of one pair and of many, and bounds: Wilson's, on the logarithm, the posterior.
+
+Formulas are checked as papers have them, the posterior by drawing.
+"""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import norm, t
+
+from tests.measures.answered import Answered
+from tests.measures.strategies import one_category
+from tests.profiles import examples
+from tracker.core.errors import InvalidOption
+from tracker.core.tallies import ItemPatterns
+from tracker.measures import cohen as pairs
+from tracker.measures.category_rates import category_rates, one_vs_rest_coefficients
+from tracker.measures.cohen import FEW_PAIRS, cohen_kappa, cohen_kappas, kappa_cells
+from tracker.measures.estimate import FEW, posterior_gamma_draws
+from tracker.measures.intervals import (
+    Parts,
+    Spread,
+    confidence_interval,
+    confidence_intervals,
+    degrees_of_freedom,
+    log_confidence_intervals,
+    spread_bounds,
+    wilson_interval,
+)
+from tracker.measures.weights import weights
+
+NO, YES, MAYBE = (0,), (1,), (2,)
+KAPPAS = ("fleiss_kappa", "krippendorff_alpha", "conger_kappa", "light_kappa")
+SHARES = ("percent_agreement", "gwet_ac1", "brennan_prediger")
+DECLARED = {"categories": [0, 1]}
+THREE = {"categories": [0, 1, 2], "values": {0: 0.0, 1: 1.0, 2: 2.0}}
+TAILS = [0.025, 0.975]
+
+tables = st.dictionaries(st.tuples(one_category, one_category), st.integers(1, 9), max_size=12)
+
+
+def bounds(figure):
+    assert None not in {figure.ci_low, figure.ci_high}
+    return figure.ci_low, figure.ci_high
+
+
+def near(bounds, rounding):
+    return pytest.approx(tuple(bounds), abs=rounding)
+
+
+def alike(*numbers):
+    """Items with the same answers, by annotators 1, 2, …, each with its number."""
+    return Answered([dict(enumerate(answers, 1)) for number, answers in numbers
+                     for _ in range(number)])  # fmt: skip
+
+
+def rare(items):
+    """Two annotators; one item in ten is disagreed on, or both say yes, in turn."""
+    tenth = items // 20
+    return alike((items - 2 * tenth, (NO, NO)), (tenth, (NO, YES)), (tenth, (YES, YES)))
+
+
+def drawn(items, rows=200_000):
+    """Shares of a population, by plain Dirichlet draws."""
+    return np.random.default_rng(3).dirichlet(items, size=rows)
+
+
+def test_annotators_p_and_q_of_the_turk_experiment_are_at_chance_level():
+    counts = {(YES, YES): 1, (NO, YES): 3}
+    kappa, by_t = cohen_kappa(counts), cohen_kappa(counts, interval="t")
+    assert (kappa.observed, kappa.expected, kappa.value) == (0.25, 0.25, 0.0)
+    # One of them never varied: the error is 0 and supports no t bounds.
+    assert kappa.standard_error == 0.0
+    assert (by_t.ci_low, by_t.ci_high, by_t.method) == (None, None, None)
+    assert kappa.method == "posterior"
+    assert -1 <= kappa.ci_low < 0 < kappa.ci_high < 1
+
+
+@pytest.mark.parametrize(
+    ("counts", "value", "reason", "items"),
+    [({(NO, YES): 1}, 0, None, 1), ({}, None, "no_overlap", 0),
+     ({(NO, NO): 4}, None, "single_category", 4)],
+)  # fmt: skip
+def test_kappa_of_little(counts, value, reason, items):
+    kappa = cohen_kappa(counts)
+    assert (kappa.value, kappa.undefined, kappa.items) == (value, reason, items)
+    assert (kappa.standard_error, kappa.ci_low, kappa.ci_high) == (None, None, None)
+    if reason == "single_category":
+        assert (kappa.observed, kappa.expected) == (1.0, 1.0)
+
+
+@given(tables)
+def test_kappa_is_1_if_and_only_if_agreement_is_perfect(counts):
+    kappa = cohen_kappa(counts)
+    if kappa.value is None:
+        assert len({answer for cell in counts for answer in cell}) < 2
+    else:
+        assert (kappa.value == 1) == all(one == other for one, other in counts)
+
+
+def numbers(figure):
+    parts = ("value", "observed", "expected", "standard_error", "ci_low")
+    row = [getattr(figure, part) for part in parts]
+    return [np.nan if number is None else float(number) for number in row]
+
+
+@pytest.mark.parametrize("weighting", ["identity", "linear", "ordinal"])
+@examples(12)
+@given(st.lists(tables, max_size=5))
+def test_many_pairs_at_once_are_each_by_itself(weighting, many):
+    answers = [(n,) for n in range(4)]
+    of = weights(weighting, answers, {0: 0.0, 1: 1.0, 2: 4.0, 3: 5.0})
+    alone = [cohen_kappas(kappa_cells([one], answers), weighting=of)[0] for one in many]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pairs, "_AT_A_TIME", 8)  # two pairs of four answers at a time
+        kappas = list(cohen_kappas(kappa_cells(many, answers), weighting=of))
+    assert [one.undefined for one in kappas] == [one.undefined for one in alone]
+    for one, other in zip(kappas, alone, strict=True):
+        assert numbers(one) == pytest.approx(numbers(other), abs=1e-12, nan_ok=True)
+
+
+figures = st.tuples(st.floats(-1.2, 1), st.floats(0, 2), st.integers(2, 500))
+
+
+@given(st.lists(figures, min_size=1), st.floats(0.01, 0.99))
+def test_intervals_at_once_are_those_one_by_one(rows, confidence):
+    low, high = confidence_intervals(*np.array(rows).T, confidence)
+    alone = [confidence_interval(*row, confidence) for row in rows]
+    assert list(zip(low, high, strict=True)) == alone
+
+
+@pytest.mark.parametrize("measure", SHARES)
+def test_a_share_has_wilsons_interval_on_the_items_that_its_error_amounts_to(measure):
+    figure = rare(200).estimate(measure, **DECLARED).coefficient()
+    assert figure.method == "Wilson"
+    value, error = figure.value, figure.standard_error
+    if measure != "percent_agreement":  # from -1 to 1
+        value, error = (value + 1) / 2, error / 2
+    size = value * (1 - value) / error**2
+    # The roots of |p - x| = t sqrt(x (1 - x) / size), in x.
+    square = t.ppf(0.975, 199) ** 2 / size
+    roots = np.roots([1 + square, -(2 * value + square), value**2])
+    wanted = sorted(roots if measure == "percent_agreement" else 2 * roots - 1)
+    assert bounds(figure) == near(wanted, 1e-12)
+
+
+def test_weights_can_let_a_coefficient_fall_below_minus_1():
+    parts = Parts(0.5, 0.8)  # the least is -0.8 / 0.2 = -4
+    result = spread_bounds(Spread(-1.5, 0.25, parts, 40, 40, of_pairs=True), 0.95)
+    low, high = wilson_interval(0.5, 0.25 / 0.05**2, 0.95, 39)
+    assert (result.low, result.high) == pytest.approx((-4 + 5 * low, -4 + 5 * high))
+
+
+@pytest.mark.parametrize("measure", ["krippendorff_alpha", "fleiss_kappa", "conger_kappa"])
+def test_a_kappa_of_many_items_has_t_on_the_logarithm(measure):
+    answers = alike((200, (NO, NO)), (80, (NO, YES)), (120, (YES, YES)))
+    estimate = answers.estimate(measure, **DECLARED)
+    figure, room = estimate.coefficient(0.9), 1 - estimate.value
+    assert figure.method == "log"
+    assert 200 < estimate.freedom < 399
+    reach = t.ppf(0.95, estimate.freedom) * figure.standard_error / room
+    wanted = (1 - room * math.exp(reach), 1 - room * math.exp(-reach))
+    assert bounds(figure) == pytest.approx(wanted)
+
+
+def test_degrees_of_freedom_are_those_of_the_variance():
+    normal = norm.ppf((np.arange(10_000) + 0.5) / 10_000)
+    columns = [normal, np.array([1.0, -1.0] * 50), np.array([9.0, *([-1.0] * 9)] * 3)]
+    freedom = [degrees_of_freedom(*(np.array([x]) for x in (len(c), (c**2).sum(), (c**4).sum())))[0]
+               for c in columns]  # fmt: skip
+    assert freedom[0] == pytest.approx(9_999, rel=0.01)
+    assert freedom[1] == 99  # two values as often vary least, and n - 1 is the most
+    kurtosis = 30 * (3 * 9**4 + 27) / (3 * 81 + 27) ** 2
+    assert freedom[2] == pytest.approx(60 / (kurtosis - 27 / 29))
+    change = np.array([1.0, *([-1e-9] * 999)])  # one item carries all the variance
+    sums = (np.array([x]) for x in (1000.0, (change**2).sum(), (change**4).sum()))
+    assert degrees_of_freedom(*sums)[0] == pytest.approx(2, rel=0.01)
+
+
+def test_logarithmic_bounds_stay_within_minus_1_and_1():
+    values, errors = np.array([0.999, -0.5, -1.2, 0.9]), np.array([0.3, 9.0, 0.1, 1e-9])
+    low, high = log_confidence_intervals(values, errors, np.full(4, 5.0), 0.95)
+    assert ((low <= values) & (values <= high) & (high <= 1)).all()
+    assert low.tolist()[:2] == [-1.0, -1.0]
+    assert low[3] == pytest.approx(0.9)
+    with pytest.raises(InvalidOption):
+        log_confidence_intervals(values, errors, np.full(4, 5.0), 95)
+
+
+@pytest.mark.parametrize("measure", [*SHARES, *KAPPAS])
+def test_t_intervals_are_symmetric(measure):
+    figure = rare(200).estimate(measure, **DECLARED).coefficient(interval="t")
+    low = 0.0 if measure == "percent_agreement" else -1.0
+    wanted = confidence_interval(figure.value, figure.standard_error, figure.items, 0.95, low=low)
+    assert (bounds(figure), figure.method) == (wanted, "t")
+
+
+def test_there_is_no_other_interval():
+    for ask in (
+        lambda: rare(40).estimate("fleiss_kappa").coefficient(interval="wald"),
+        lambda: category_rates(ItemPatterns(), [], interval="wald"),
+        lambda: cohen_kappas(kappa_cells([{(YES, NO): 3}]), interval="wald"),
+    ):
+        with pytest.raises(InvalidOption, match="no interval 'wald'\none of: asymmetric, t"):
+            ask()
+
+
+@pytest.mark.parametrize("confidence", [0.8, 0.95, 0.99])
+def test_two_categories_and_two_annotators_have_half_an_item_more_of_each_pattern(confidence):
+    """By the definition: alpha = 1 - (disagreement) / (2 p (1 - p)) of a drawn population."""
+    answers = alike((45, (NO, NO)), (3, (NO, YES)), (2, (YES, YES)))
+    figure = answers.estimate("krippendorff_alpha").coefficient(confidence)
+    both_no, apart, _ = drawn([45.5, 3.5, 2.5]).T
+    p, tail = both_no + apart / 2, (1 - confidence) / 2
+    wanted = np.quantile(1 - apart / (2 * p * (1 - p)), [tail, 1 - tail])
+    assert figure.method == "posterior"
+    # Far out few of the 2,000 draws lie.
+    assert bounds(figure) == near(wanted, 0.03 if confidence == 0.99 else 0.008)
+
+
+def test_of_many_annotators_one_item_at_most_is_supposed_between_the_two():
+    """Five annotators: 1/2 for each end, 1/4 for each of the four splits (kappa by hand)."""
+    some = ((NO,) * 4 + (YES,), (NO, NO) + (YES,) * 3, (YES,) * 5)
+    answers = alike((33, (NO,) * 5), (4, some[0]), (2, some[1]), (1, some[2]))
+    shares = drawn([33.5, 4.25, 0.25, 2.25, 0.25, 1.5])
+    holding = np.arange(6)
+    observed = shares @ ((holding * (holding - 1) + (5 - holding) * (4 - holding)) / 20)
+    p = shares @ holding / 5
+    expected = p**2 + (1 - p) ** 2
+    wanted = np.quantile((observed - expected) / (1 - expected), TAILS)
+    assert bounds(answers.estimate("fleiss_kappa").coefficient()) == near(wanted, 0.008)
+
+
+@pytest.mark.parametrize("measure", [*KAPPAS, "scott_pi"])
+def test_posteriors_of_perfect_agreement_and_of_nothing(measure):
+    for items, least in ((4, -0.5), (20, 0.6), (80, 0.88)):
+        answers = alike((items // 2, (NO, NO)), (items // 2, (YES, YES)))
+        figure = answers.estimate(measure, **DECLARED).coefficient()
+        assert (figure.value, figure.method, figure.ci_high) == (1, "posterior", 1)
+        assert least < figure.ci_low < 1
+    one_category = alike((30, (NO, NO))).estimate(measure).coefficient()
+    assert (one_category.undefined, one_category.ci_low) == ("single_category", None)
+    one_item = Answered([{1: NO, 2: YES}, {1: NO}, {2: YES}]).estimate(measure).coefficient()
+    assert (one_item.ci_low, one_item.ci_high, one_item.method) == (None, None, None)
+    if measure == "fleiss_kappa":  # two items hardly bound anything
+        two = alike((1, (NO, NO)), (1, (YES, YES))).estimate(measure).coefficient()
+        assert two.ci_low < -0.2
+        assert two.ci_high == 1
+
+
+@pytest.mark.parametrize("measure", KAPPAS)
+def test_bounds_are_drawn_until_a_hundred_items_say_more(measure):
+    for apart, method in ((FEW - 1, "posterior"), (FEW, "log")):
+        answers = alike((300, (NO, NO)), (apart - 20, (YES, YES)), (20, (NO, YES)))
+        figure = answers.estimate(measure).coefficient()
+        assert figure.method == method
+        low, high = bounds(figure)
+        # Either way about the same: 1.96 errors off.
+        assert figure.standard_error == pytest.approx((high - low) / 3.92, rel=0.1)
+
+
+def test_bounds_depend_neither_on_the_order_nor_on_unused_categories():
+    rows = [(30, (NO, NO)), (4, (NO, YES)), (3, (YES, YES)), (1, (YES, MAYBE))]
+    for measure in KAPPAS:
+        one, other = (alike(*order).estimate(measure).coefficient() for order in (rows, rows[::-1]))
+        assert bounds(one) == bounds(other)
+    plain, more = (
+        rare(60).estimate("krippendorff_alpha", categories=categories).coefficient()
+        for categories in ([0, 1], [0, 1, 7, 8, 9])
+    )
+    assert bounds(plain) == bounds(more)
+
+
+def test_of_very_many_pairs_none_is_drawn():
+    table = {(NO, NO): 30, (NO, YES): 5, (YES, YES): 5}
+    for number, method in ((FEW_PAIRS, "posterior"), (FEW_PAIRS + 1, "log")):
+        assert {one.method for one in cohen_kappas(kappa_cells([table] * number))} == {method}
+
+
+def test_each_category_against_the_rest_has_its_bounds():
+    answers = alike((30, (NO, NO)), (4, (NO, YES)), (3, (YES, YES)), (1, (YES, MAYBE)))
+    result = one_vs_rest_coefficients(answers.sample(), [0, 1, 2])
+    for pair in result.values():
+        assert {figure.method for figure in pair} == {"posterior"}
+    as_two = alike((37, (NO, NO)), (1, (NO, YES))).estimate("fleiss_kappa").coefficient()
+    assert bounds(result[2][0]) == near(bounds(as_two), 1e-12)
+
+
+@pytest.mark.parametrize("columns", [3, 60])
+def test_draws_are_those_of_gamma_distributions(columns):
+    shapes = tuple(0.5 + n % 30 for n in range(columns))
+    draws = posterior_gamma_draws(shapes, 0.95)
+    assert draws.shape == (2000, columns)
+    assert draws.mean(axis=0) == pytest.approx(np.array(shapes), rel=0.01)
+    assert draws.var(axis=0) == pytest.approx(np.array(shapes), rel=0.03)
+    assert np.abs(np.corrcoef(draws.T) - np.eye(columns)).max() < 0.1
+
+
+@pytest.mark.parametrize("measure", SHARES)
+def test_with_weights_the_wider_of_wilsons_and_the_posterior_is_taken(measure):
+    """No answer is two places apart here, and in the next sample one may be."""
+    answers = alike((40, (NO, NO)), (5, (NO, YES)), (5, (MAYBE, MAYBE)))
+    estimate = answers.estimate(measure, **THREE, weighting="quadratic")
+    both, alone = estimate.coefficient(), replace(estimate, sample=None).coefficient()
+    assert (both.method, alone.method) == ("posterior and Wilson", "Wilson")
+    likely = estimate.likely(0.95)
+    assert bounds(both) == (min(likely[0], alone.ci_low), max(likely[1], alone.ci_high))
+    assert bounds(both) != bounds(alone)
