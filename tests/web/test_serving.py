@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+import shutil
 import signal
 import socket
 import subprocess
@@ -22,9 +24,12 @@ import uvicorn
 
 from tests.cli.conftest import Run, folder, run
 from tests.profiles import exhaustive
+from tests.web.browsing import served
 from tracker.ledger import Ledger
 from tracker.storage.database import Database
-from tracker.web.app import create_app, listening_socket, server_config
+from tracker.web.app import create_app, listening_socket, run_server, server_config
+from tracker.web.mlflow import MLflowServer
+from tracker.web.sign_in import Access
 
 __all__ = ["folder", "run"]
 
@@ -82,7 +87,7 @@ def test_a_server_in_an_empty_folder_takes_the_first_file_and_ends_its_streams(
             looked = job_of(client, client.post("/imports", data={"project": "p"}, files=FILES))
             assert "For p: 2 new answers" in looked.text
             job_of(client, client.post(looked.url.path, data={"action": "import"}))
-            assert "2 annotators gave 2 answers" in client.get("/projects/p").text
+            assert client.get("/api/v1/projects/p/status").json()["answers"] == 2
             assert ended(run, signal.SIGTERM) == (0, "")
 
 
@@ -111,7 +116,10 @@ def test_a_stalled_request_is_ended(
         thread.join()
 
 
-def test_a_server_that_cannot_serve_says_why(run: Run, sqlite_file: Path) -> None:
+def test_a_server_that_cannot_serve_says_why(
+    run: Run, sqlite_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tracker.web.app.run_server", lambda *_, **__: pytest.fail("it serves"))
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         refused = run("--database", sqlite_file, "serve", "--port", port, code=2)
@@ -119,10 +127,27 @@ def test_a_server_that_cannot_serve_says_why(run: Run, sqlite_file: Path) -> Non
     assert "--port" in refused.err
     with Database(str(sqlite_file)).write() as connection:
         connection.exec_driver_sql("UPDATE alembic_version SET version_num = '9999'")
-    words = [sys.executable, "-m", "tracker", "--database", str(sqlite_file), "serve"]
-    done = subprocess.run([*words, "--port", "0"], capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stdout) == (5, "")
-    assert "newer tracker: upgrade the program" in done.stderr
+    refused = run("--database", sqlite_file, "serve", "--port", 0, code=5)
+    assert refused.out == ""
+    assert "newer tracker: upgrade the program" in refused.err
+
+
+def test_a_server_forgets_what_a_dead_one_left(
+    sqlite_ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    requests = sqlite_ledger.requests
+    folders = requests.files_folder().parents[1]
+    running, dead = (folders / str(number) for number in (os.getppid(), 2**22 + 1))
+    for process in (running, dead):
+        (process / "waiting").mkdir(parents=True, exist_ok=True)
+    assert requests.begin("program", "key", "digest") is None
+    monkeypatch.setattr("tracker.web.app._Server.run", lambda *_, **__: None)
+    with listening_socket("127.0.0.1", 0) as opened:
+        how = {"access": Access(at_this_machine=True), "mlflow": MLflowServer()}
+        run_server(sqlite_ledger, opened, root_path="", max_upload=1, **how)
+    assert (running.exists(), dead.exists()) == (True, False)
+    shutil.rmtree(folders)
+    assert requests.begin("program", "key", "digest") is None
 
 
 def answers(number: int, items: int) -> pd.DataFrame:
@@ -157,29 +182,18 @@ def read_while_importing(ledger: Ledger, address: str, readers: int, items: int)
     assert shown["answers"] == items * 3 * 3
 
 
-@pytest.mark.parametrize(
-    ("kind", "readers", "items"),
-    [("dead", 8, 10), pytest.param("killed", 50, 200, marks=exhaustive)],
-)
-def test_a_server_forgets_what_a_dead_one_left_and_serves_many(
-    sqlite_file: Path, kind: str, readers: int, items: int
-) -> None:
+@exhaustive
+def test_a_server_forgets_what_a_killed_one_left_and_serves_many(sqlite_file: Path) -> None:
     """It has few descriptors: half-sent requests take no place from whole ones."""
     ledger = Ledger(str(sqlite_file))
-    ledger.import_frame(answers(0, items), "p")
-    folder = ledger.requests.files_folder().parents[1]
-    if kind == "dead":
-        left = folder / str(2**22 + 1)
-        (left / "waiting").mkdir(parents=True)
-        (left / "waiting" / "answers.csv").touch()
-    else:
-        with serving(sqlite_file, "--port", "0") as (run, address):
-            with httpx.Client(base_url=address, timeout=60, follow_redirects=True) as client:
-                job_of(client, client.post("/imports", data={"project": "p"}, files=FILES))
-            left = folder / str(run.pid)
-            assert [one.read_bytes() for one in left.rglob("*.csv")] == [FILES["file"][1]]
-            run.kill()
-            run.wait()
+    ledger.import_frame(answers(0, 200), "p")
+    with serving(sqlite_file, "--port", "0") as (run, address):
+        with httpx.Client(base_url=address, timeout=60, follow_redirects=True) as client:
+            job_of(client, client.post("/imports", data={"project": "p"}, files=FILES))
+        left = ledger.requests.files_folder().parents[1] / str(run.pid)
+        assert [one.read_bytes() for one in left.rglob("*.csv")] == [FILES["file"][1]]
+        run.kill()
+        run.wait()
     assert ledger.requests.begin("program", "key", "digest") is None
     few = ("sh", "-c", 'ulimit -n 100 && exec "$@"', "sh")
     with serving(sqlite_file, "--port", "0", within=few) as (run, address):
@@ -191,5 +205,11 @@ def test_a_server_forgets_what_a_dead_one_left_and_serves_many(
             assert httpx.get(f"{address}/healthz", timeout=60).status_code == 200
         assert not left.exists()
         assert ledger.requests.begin("program", "key", "digest") is None
-        read_while_importing(ledger, address, readers, items)
+        read_while_importing(ledger, address, 50, 200)
         assert ended(run, signal.SIGINT) == (0, "")
+
+
+def test_readers_see_no_error_and_no_old_figure_after_an_import(ours: Ledger) -> None:
+    ours.import_frame(answers(0, 10), "p")
+    with served(ours) as address:
+        read_while_importing(Ledger(str(ours.database.url)), address, 6, 10)
