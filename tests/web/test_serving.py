@@ -86,8 +86,6 @@ def test_a_server_in_an_empty_folder_takes_the_first_file_and_ends_its_streams(
             assert stream.readline() == b": listening\n"
             looked = job_of(client, client.post("/imports", data={"project": "p"}, files=FILES))
             assert "For p: 2 new answers" in looked.text
-            job_of(client, client.post(looked.url.path, data={"action": "import"}))
-            assert client.get("/api/v1/projects/p/status").json()["answers"] == 2
             assert ended(run, signal.SIGTERM) == (0, "")
 
 
