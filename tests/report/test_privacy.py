@@ -32,6 +32,11 @@ def named(ledger: Ledger) -> None:
     ledger.snapshot("p")
 
 
+def shares(found: Gathered) -> dict[str, Any]:
+    rows = found.questions[0].audit["annotators"]
+    return {row["annotator"]: row["category_shares"] for row in rows}
+
+
 def test_nobody_is_named_anywhere(sqlite_ledger: Ledger, fill_once: FillOnce) -> None:
     ledger = fill_once(sqlite_ledger, named)
     asked = Asked("p", (), {"exclude_annotators": ["Dunja"]}, pseudonyms=True)
@@ -44,18 +49,20 @@ def test_nobody_is_named_anywhere(sqlite_ledger: Ledger, fill_once: FillOnce) ->
             assert name.lower().encode() not in content.lower(), (form, name)
         assert b"annotator 1" in content, form
     assert b"read the notes before you pass this page on" in written["pdf"]
-
-
-def test_an_own_page_may_have_a_number_for_its_name(
-    sqlite_ledger: Ledger, fill_once: FillOnce
-) -> None:
-    ledger = fill_once(sqlite_ledger, named)
-    told = ledger.annotator_report_by_question("p", "Ever Always").to_dict()
-    assert "says Ever Always" in repr(own_document(told))
-    hidden = own_document(own_with_number(told, numbered_annotators(ledger, "p")))
+    report = ledger.annotator_report_by_question("p", "Ever Always").to_dict()
+    assert "says Ever Always" in repr(own_document(report))
+    hidden = own_document(own_with_number(report, numbered_annotators(ledger, "p")))
     assert hidden.title == "Report for annotator 5"
     assert "You gave" in repr(hidden)
     assert not [name for name in NAMES if name in repr(hidden)]
+    # Numbers are in the order of coming.
+    found = gather_report(ledger, Asked("p", pseudonyms=True))
+    assert [one["annotator"] for one in found.annotators] == [f"annotator {n}" for n in range(1, 6)]
+    before = shares(found)
+    ledger.import_frame(pd.DataFrame(answers({"Aaron": abc})), "p")
+    again = shares(gather_report(ledger, Asked("p", pseudonyms=True)))
+    assert {name: again[name] for name in before} == before
+    assert {*again} - {*before} == {"annotator 6"}
 
 
 def test_texts_of_items_can_be_left_out(sqlite_ledger: Ledger, fill_once: FillOnce) -> None:
@@ -71,22 +78,6 @@ def test_texts_of_items_can_be_left_out(sqlite_ledger: Ledger, fill_once: FillOn
         book = FORMATS["ipynb"](document).decode()
         assert "tracker.open" not in book
         assert '"cell_type": "code"' not in book
-
-
-def shares(found: Gathered) -> dict[str, Any]:
-    rows = found.questions[0].audit["annotators"]
-    return {row["annotator"]: row["category_shares"] for row in rows}
-
-
-def test_numbers_are_in_the_order_of_coming(sqlite_ledger: Ledger, fill_once: FillOnce) -> None:
-    ledger = fill_once(sqlite_ledger, named)
-    found = gather_report(ledger, Asked("p", pseudonyms=True))
-    assert [one["annotator"] for one in found.annotators] == [f"annotator {n}" for n in range(1, 6)]
-    before = shares(found)
-    ledger.import_frame(pd.DataFrame(answers({"Aaron": abc})), "p")
-    again = shares(gather_report(ledger, Asked("p", pseudonyms=True)))
-    assert {name: again[name] for name in before} == before
-    assert {*again} - {*before} == {"annotator 6"}
 
 
 @pytest.mark.parametrize("kind", ["one_item", "models", "spans", "flagged"])
@@ -157,13 +148,11 @@ def low(ledger: Ledger) -> None:
 
 def test_a_level_of_too_few_items_is_left_out(sqlite_ledger: Ledger, fill_once: FillOnce) -> None:
     ledger = fill_once(sqlite_ledger, KINDS["collapsed"])
-    told = {
-        least: FORMATS["md"](report_document(ledger, Asked("p", suppress_below=least))).decode()
-        for least in (2, 500)
-    }
-    assert "What happened" in told[2]
-    assert "What happened" not in told[500]
-    assert "hides it" not in told[500]
+    some, none = (FORMATS["md"](report_document(ledger, Asked("p", suppress_below=least))).decode()
+                  for least in (2, 500))  # fmt: skip
+    assert "What happened" in some
+    assert "What happened" not in none
+    assert "hides it" not in none
 
 
 def test_who_changed_has_a_number_and_too_few_items_none(sqlite_ledger: Ledger) -> None:

@@ -434,23 +434,6 @@ def test_items_are_decided_by_keys_alone(browser: Browser, crowd: Ledger) -> Non
 
 
 @exhaustive
-def test_a_suspicious_annotator_is_dismissed_with_four_clicks(
-    browser: Browser, crowd: Ledger
-) -> None:
-    with browse(browser, crowd, "/projects/p") as watched:
-        page = watched.page
-        page.locator(".acts .button a").first.click()
-        page.get_by_role("link", name="constant category (positive)").click()
-        finding = page.get_by_role("article")
-        finding.get_by_label("Reason").click()
-        page.keyboard.type("they label the easy half")
-        finding.get_by_role("button", name="Dismiss").click()
-        expect(page.get_by_role("status").first).to_contain_text("dismissed")
-    (flag,) = crowd.flags.list("p", states=["dismissed"]).flags
-    assert flag.note == "they label the easy half"
-
-
-@exhaustive
 def test_the_most_disputed_item_is_two_clicks_away(browser: Browser, crowd: Ledger) -> None:
     with browse(browser, crowd, "/projects/p/items") as watched:
         page = watched.page
@@ -465,49 +448,6 @@ def test_the_most_disputed_item_is_two_clicks_away(browser: Browser, crowd: Ledg
         expect(page.locator("h1")).not_to_have_text(name)
         watched.press("k")
         expect(page.locator("h1")).to_have_text(name)
-
-
-@exhaustive
-def test_two_categories_are_merged_with_three_clicks(browser: Browser, ours: Ledger) -> None:
-    rows = [(f"i{n}", who, ("Service", "Servise")[who == "b" and n < 20])
-            for n in range(40) for who in "abc"]  # fmt: skip
-    rows += [(f"j{n}", who, "Price") for n in range(20) for who in "abc"]
-    ours.import_frame(pd.DataFrame(rows, columns=COLUMNS), "p")
-    with browse(browser, ours, "/projects/p") as watched:
-        page = watched.page
-        page.get_by_role("link", name="Servise", exact=True).first.click()
-        page.get_by_label("into").select_option("Service")
-        page.get_by_role("button", name="See what it does").click()
-        page.get_by_role("button", name="Merge").click()
-        expect(page.locator("main")).to_contain_text("“Servise” counts as “Service” now")
-    assert "Servise" not in ours.projects.show("p").categories
-
-
-@exhaustive
-def test_the_first_file_is_imported_into_an_empty_folder_and_undone(
-    browser: Browser, ours: Ledger, tmp_path: Path
-) -> None:
-    rows = [("item", "annotator", "category"), ("", "b", "x")]
-    rows += [(str(n), who, "xy"[(n + (n % 5 == 0 and who == "b")) % 2]) for n in range(30)
-             for who in "abc"]  # fmt: skip
-    file = write_file(tmp_path / "answers.csv", rows)
-    with browse(browser, ours, "/") as watched:
-        page = watched.page
-        assert axe_faults(page) == []
-        page.get_by_role("textbox", name="Project").fill("new one")
-        page.get_by_label("Files with answers").set_input_files(file)
-        page.get_by_role("button", name="Preview").click()
-        expect(page.locator(".lead")).to_contain_text("1 row with errors")
-        expect(page.locator("main")).to_contain_text("the item is empty")
-        assert ours.projects.list() == []
-        page.get_by_role("button", name="Import only the other rows into new one").click()
-        expect(page.locator("h1")).to_have_text("Imports")
-        assert [one.project.name for one in ours.projects.list()] == ["new one"]
-        page.get_by_text("Undo", exact=True).last.click()
-        page.get_by_role("button", name="Undo import").click()
-        expect(page.locator("main")).to_contain_text("undone")
-        page.get_by_role("link", name="Overview").click()
-        expect(page.locator("h1")).to_have_text("new one")
 
 
 @exhaustive

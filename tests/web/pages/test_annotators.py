@@ -12,20 +12,6 @@ from tracker.projects.questions import QuestionOptions
 COLUMNS = ["item", "annotator", "category"]
 
 
-def test_annotators_with_findings_come_first_with_their_evidence(
-    client: TestClient, flagged: Ledger
-) -> None:
-    listed = read(client, "/projects/p/annotators")
-    assert listed.rows[1][0] == "constant 1"
-    page = read(client, listed.to("constant 1"))
-    assert "gave “" in page.text
-    (own,) = [row for row in flagged.audit("p", evidence=5).to_dict()["annotators"]
-              if row["annotator"] == "constant 1"]  # fmt: skip
-    item = own["flags"][0]["evidence"][0]["item"]
-    assert item in read(client, page.to(item)).text
-    assert "Finding 1 · " in read(client, page.to("Finding 1")).text
-
-
 def test_two_annotators_are_compared_on_the_chosen_question(
     client: TestClient, ledger: Ledger
 ) -> None:

@@ -56,29 +56,6 @@ def test_pages_of_items_lead_through_all_of_them(client: TestClient, ledger: Led
     assert "Previous" not in read(client, f"{AT}/item 055").text
 
 
-def test_an_item_shows_its_past_and_whose_answer_differs(
-    client: TestClient, ledger: Ledger
-) -> None:
-    for category, day, comment in (("x", "2026-01-01", "sure?"), ("y", "2026-01-02", "now <b>")):
-        row = ("i", "a", category, day, "the text", comment)
-        fill(ledger, [row], "labeled_at", "text", "comment")
-    page = read(client, f"{AT}/i")
-    assert "the text" in page.text
-    assert page.rows[1] == ["a", "y"]
-    assert [[*row[:4], row[-1]] for row in page.rows[3:]] == [
-        ["a", "x", "superseded", "2026-01-01 00:00", "sure?"],
-        ["a", "y", "stands", "2026-01-02 00:00", "now <b>"],
-    ]
-    fill(ledger, [("j", who, "x" if who != "c" else "y") for who in "abc"])
-    fill(ledger, [("j", "gpt", "x")])
-    ledger.annotators.kind("p", "gpt", "model")
-    page = read(client, f"{AT}/j")
-    assert page.rows[1:6] == [
-        ["a", "x"], ["b", "x"], ["c", "ydiffers"], ["gptmodel", "x"], ["People", "x2 of 3"],
-    ]  # fmt: skip
-    assert page.to("c").endswith("/annotators/c")
-
-
 def test_the_chosen_moment_stays_in_the_links(client: TestClient, ledger: Ledger) -> None:
     rows = [("old", "a", "x", "2026-01-01"), ("new", "a", "x", "2026-02-01"), ("old", "b", "x", "")]
     fill(ledger, rows, "labeled_at")
