@@ -290,15 +290,15 @@ def test_an_undone_import_takes_its_items_back_and_assigning_counts_nothing_agai
     give(ledger, [("first", "a", "x")])
     register(ledger, 2)
     before = revision()
-    ledger.assignments.assign("p", to=["b"], answers=2)
-    assert revision() == before
-    assert states(ledger) == {("b", "open"): 3}
-    ledger.imports.undo(2)
-    assert [row.item for row in ledger.assignments.list("p")] == ["first"]
-    assert ledger.assignments.progress("p")[0].open == 1
-    before = revision()
+    ledger.assignments.assign("p", to=["a"], answers=1)
     ledger.assignments.withdraw("p")
     assert revision() == before
+    ledger.assignments.assign("p", to=["b"], answers=2)
+    assert states(ledger) == {("a", "withdrawn"): 2, ("b", "open"): 3}
+    ledger.imports.undo(2)
+    assert [row.item for row in by_person(ledger)["b"]] == ["first"]
+    (progress,) = [row for row in ledger.assignments.progress("p") if row.annotator == "b"]
+    assert progress.open == 1
 
 
 @both
