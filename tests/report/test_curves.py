@@ -258,7 +258,7 @@ def test_a_line_leads_through_the_snapshots_and_has_the_notes(sqlite_ledger: Led
     assert chart.description.endswith("2026-03-10: new guideline.")
 
 
-def test_a_curve_is_of_its_own_items_and_gray_if_they_differ_by_chance(
+def test_a_curve_is_of_its_own_items_and_gray_if_it_is_noise(
     sqlite_ledger: Ledger,
 ) -> None:
     for project, right in (("steady", lambda *_: 0.9), ("fell", collapse)):

@@ -123,7 +123,7 @@ def test_a_notebook_holds_it_as_text_and_code_as_its_own_strings(hostile: Docume
         assert {*images} == {f"attachment:{name}" for name in cell.get("attachments", ())}
 
 
-def test_pdf_evaluates_nothing_and_can_be_read_aloud_if_each_sign_has_a_font(
+def test_pdf_evaluates_nothing_and_is_read_aloud_with_fonts(
     hostile: Document,
 ) -> None:
     # Typst would stop at #panic, and at a package that is not there.

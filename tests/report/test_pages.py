@@ -51,9 +51,7 @@ def figures_by_name(document: Document) -> dict[str, Figure]:
 
 
 @pytest.mark.parametrize("kind", ["nothing", "one_annotator", "one_item", "spans", "questions"])
-def test_each_kind_of_project_has_a_page(
-    sqlite_ledger: Ledger, fill_once: FillOnce, kind: str
-) -> None:
+def test_each_kind_has_a_page(sqlite_ledger: Ledger, fill_once: FillOnce, kind: str) -> None:
     """What it says is in the goldens."""
     document = report_document(fill_once(sqlite_ledger, KINDS[kind]), Asked("p"))
     page = page_in_html(document)
@@ -91,9 +89,7 @@ def run_notebook(document: Document) -> tuple[list[str], list[str]]:
     return texts, code
 
 
-def test_a_notebook_of_one_of_several_questions_names_it(
-    sqlite_ledger: Ledger, fill_once: FillOnce
-) -> None:
+def test_a_notebook_names_its_question(sqlite_ledger: Ledger, fill_once: FillOnce) -> None:
     ledger = fill_once(sqlite_ledger, KINDS["questions"])
     asked = Asked("p", ["safe"], {"exclude_annotators": ["cleo"]})
     code = run_notebook(report_document(ledger, asked))[1]
@@ -118,9 +114,7 @@ def test_no_number_of_many_stands_for_a_category(
     assert ("with others" in text) == drawn
 
 
-def test_figures_on_the_page_are_those_of_the_ledger(
-    sqlite_ledger: Ledger, fill_once: FillOnce
-) -> None:
+def test_figures_are_those_of_the_ledger(sqlite_ledger: Ledger, fill_once: FillOnce) -> None:
     ledger = fill_once(sqlite_ledger, KINDS["flagged"])
     document = report_document(ledger, Asked("p"))
     figures = figures_by_name(document)
@@ -147,9 +141,7 @@ def test_figures_on_the_page_are_those_of_the_ledger(
     assert not {"ada", "bo", "cleo", "dee"} & {*re.findall(r"\w+", page.text)}
 
 
-def test_models_and_the_human_ceiling_are_those_of_a_plain_count(
-    sqlite_ledger: Ledger, fill_once: FillOnce
-) -> None:
+def test_models_are_those_of_a_plain_count(sqlite_ledger: Ledger, fill_once: FillOnce) -> None:
     ledger = fill_once(sqlite_ledger, KINDS["models"])
     (model,) = ledger.models("p")
     alone = {one["annotator"]: one for one in ledger.by_annotator("p")}
@@ -218,9 +210,7 @@ def test_a_report_of_many_people_is_small(sqlite_ledger: Ledger) -> None:
     assert figures["annotators-0"].caption.endswith("24 more annotators stand in the table alone.")
 
 
-def test_a_page_is_of_its_moment_and_its_snapshots(
-    sqlite_ledger: Ledger, fill_once: FillOnce
-) -> None:
+def test_a_page_is_of_its_moment(sqlite_ledger: Ledger, fill_once: FillOnce) -> None:
     ledger = fill_once(sqlite_ledger, KINDS["plain"])
     past = {"as_of": "2026-03-10", "exclude_annotators": ["bo"]}
     counts = ledger.agreement("p", **past).counts
@@ -241,9 +231,7 @@ def test_a_page_is_of_its_moment_and_its_snapshots(
     assert "since snapshot 1" not in text
 
 
-def test_unrecorded_findings_are_not_said_to_be_closed(
-    sqlite_ledger: Ledger, fill_once: FillOnce
-) -> None:
+def test_unrecorded_findings_are_not_closed(sqlite_ledger: Ledger, fill_once: FillOnce) -> None:
     ledger = fill_once(sqlite_ledger, KINDS["always_one"])
     unrecorded = (
         "Nobody has recorded the findings yet. To work through them: tracker audit p --record"

@@ -81,9 +81,7 @@ def test_texts_of_items_can_be_left_out(sqlite_ledger: Ledger, fill_once: FillOn
 
 
 @pytest.mark.parametrize("kind", ["one_item", "models", "spans", "flagged"])
-def test_figures_of_few_answers_are_not_shown(
-    sqlite_ledger: Ledger, fill_once: FillOnce, kind: str
-) -> None:
+def test_few_answers_have_no_figure(sqlite_ledger: Ledger, fill_once: FillOnce, kind: str) -> None:
     least = 30
     ledger = fill_once(sqlite_ledger, KINDS[kind])
     found = gather_report(ledger, Asked("p", suppress_below=least))
@@ -164,7 +162,7 @@ def test_who_changed_has_a_number_and_too_few_items_none(sqlite_ledger: Ledger) 
     assert few.questions[0].agreement["changes"] == []
 
 
-def test_an_own_report_does_not_tell_which_items_have_a_known_answer(
+def test_an_own_report_does_not_tell_which_items_have_gold(
     sqlite_ledger: Ledger,
 ) -> None:
     people = {"ada": abc, "bo": abc, "careless": lambda n: "abc"[(n * 7 // 3) % 3]}

@@ -54,9 +54,7 @@ def server() -> Server:
     return Server()
 
 
-def test_a_sync_and_an_export_know_what_events_brought(
-    ledger: Ledger, server: Server, write: Write
-) -> None:
+def test_a_sync_knows_what_events_brought(ledger: Ledger, server: Server, write: Write) -> None:
     """With another annotation of the same person, a correction, and one that says nothing now."""
     first = server.answer(1, "ann", "good")
     assert take(ledger, server.told(1, first)).outcome == "imported"
@@ -113,9 +111,7 @@ def test_an_event_sent_again_or_late_changes_nothing(sqlite_ledger: Ledger, serv
     assert take(ledger, late_events[1]).outcome == "imported"
 
 
-def test_deletions_are_withdrawn_by_the_event_or_by_the_next_sync(
-    ledger: Ledger, server: Server
-) -> None:
+def test_deletions_are_withdrawn_by_event_or_next_sync(ledger: Ledger, server: Server) -> None:
     for task in (1, 2, 3):
         take(ledger, server.told(task, server.answer(task, "ann", "good")))
     sync(ledger, server)
@@ -140,9 +136,7 @@ def test_deletions_are_withdrawn_by_the_event_or_by_the_next_sync(
 
 
 @both
-def test_events_during_a_sync_neither_stop_it_nor_are_undone_by_it(
-    ledger: Ledger, server: Server
-) -> None:
+def test_events_during_a_sync_do_not_stop_it(ledger: Ledger, server: Server) -> None:
     for task in (1, 2, 3, 4):
         for who in ("ann", "bob"):
             server.answer(task, who, "good")
@@ -184,9 +178,7 @@ def test_many_annotations_are_one_import(sqlite_ledger: Ledger, server: Server) 
     assert sqlite_ledger.items.show("p", "1").text == "text 1"
 
 
-def test_other_events_are_ignored_and_unfit_ones_refused(
-    sqlite_ledger: Ledger, server: Server
-) -> None:
+def test_other_events_are_ignored_or_refused(sqlite_ledger: Ledger, server: Server) -> None:
     cancelled = server.told(1, server.answer(1, "ann", "good"))
     cancelled["annotation"]["was_cancelled"] = True
     others = [{"action": one} for one in ("PROJECT_UPDATED", "TASKS_CREATED", "LABEL_LINK_CREATED")]

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import json
 import ssl
+from base64 import b64decode
 from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
+from email import message_from_bytes, policy
+from email.message import EmailMessage
 from pathlib import Path
+from socketserver import StreamRequestHandler, ThreadingTCPServer
 
 import pytest
 from cryptography import x509
@@ -15,8 +20,7 @@ from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
 from tests.cli.conftest import Run, folder, run
-from tests.sync.listener import Listener, listening
-from tests.sync.mail import MailServer, taking_mail
+from tests.sync.listener import Listener, in_a_thread, listening
 from tests.sync.servers import free_port
 from tracker.core.errors import InvalidOption, Refused
 from tracker.sync import http
@@ -28,6 +32,81 @@ SECRET = "s3cret"
 LINES = [f"line {number} <b> & more" for number in range(12)]
 MESSAGE = Message("p: things & <more>", [("What", ["Süß."]), ("Which", LINES)],
                   "<p>Süß.</p>", {"project": "p"})  # fmt: skip
+
+
+class MailServer(ThreadingTCPServer):
+    """Keeps what it is sent, and says to a command what ``says`` has for it, once each."""
+
+    daemon_threads = True
+
+    def __init__(self, tls: ssl.SSLContext | None) -> None:
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self.tls = tls
+        self.says: dict[str, list[str]] = {}
+        self.mails: list[EmailMessage] = []
+        self.to: list[list[str]] = []
+        self.logins: list[str] = []
+
+    @property
+    def place(self) -> str:
+        return f"localhost:{self.server_address[1]}"
+
+
+class _Handler(StreamRequestHandler):
+    server: MailServer
+
+    def handle(self) -> None:
+        self.is_safe = False
+        to: list[str] = []
+        self.say("220 here")
+        while line := self.rfile.readline():
+            words = line.decode().split()
+            said = self.server.says.get(" ".join(words[:2]).upper(), [])
+            verb = words[0].upper()
+            if verb == "QUIT":
+                self.say("221 bye")
+                if self.is_safe:
+                    self.request.close()
+                return
+            if said:
+                self.say(said.pop(0))
+            elif verb == "EHLO":
+                safe = "STARTTLS" if self.server.tls and not self.is_safe else "AUTH PLAIN"
+                self.say(f"250-here\r\n250 {safe}")
+            elif verb == "STARTTLS":
+                self.say("220 go on")
+                assert self.server.tls is not None
+                try:
+                    safe_line = self.server.tls.wrap_socket(self.request, server_side=True)
+                except ssl.SSLError:  # it is not trusted
+                    return
+                self.request, self.is_safe = safe_line, True
+                self.setup()
+            elif verb == "AUTH":
+                self.server.logins.append(b64decode(words[2]).decode())
+                self.say("235 welcome")
+            elif verb == "DATA":
+                self.say("354 go on")
+                parts = iter(self.rfile.readline, b".\r\n")
+                mail = message_from_bytes(b"".join(parts), policy=policy.default)
+                assert isinstance(mail, EmailMessage)
+                self.server.mails.append(mail)
+                self.server.to.append(to)
+                to = []
+                self.say("250 taken")
+            else:
+                to += [words[1].upper()] if verb == "RCPT" else []
+                self.say("250 well")
+
+    def say(self, text: str) -> None:
+        self.wfile.write(f"{text}\r\n".encode())
+
+
+@contextmanager
+def taking_mail(tls: ssl.SSLContext | None = None) -> Iterator[MailServer]:
+    """A mail server that runs until the block ends."""
+    with MailServer(tls) as server, in_a_thread(server):
+        yield server
 
 
 @pytest.fixture(autouse=True)
@@ -96,7 +175,7 @@ def test_a_mail_is_encrypted_and_the_server_known(
         assert len(server.mails) == 1
 
 
-def test_a_password_goes_over_no_line_that_is_not_encrypted_unless_that_is_asked(
+def test_a_password_needs_an_encrypted_line_unless_told_otherwise(
     mail: MailServer,
 ) -> None:
     url = f"smtp://ada:{SECRET}@{mail.place}?from=a@example.org&to=b@example.org"
@@ -190,9 +269,7 @@ def reviews(run: Run, folder: Path) -> None:
 
 
 @pytest.mark.usefixtures("reviews")
-def test_a_digest_is_sent_to_all_and_nothing_is_stored(
-    run: Run, mail: MailServer, listener: Listener
-) -> None:
+def test_a_digest_is_sent_to_all(run: Run, mail: MailServer, listener: Listener) -> None:
     before = run("project", "changes", "reviews", "--json").out
     url = address(mail).replace("//", "//ada@")
     sent = run(*words(url, listener.url), env={"TRACKER_SMTP_PASSWORD": SECRET})
@@ -210,9 +287,7 @@ def test_a_digest_is_sent_to_all_and_nothing_is_stored(
 
 
 @pytest.mark.usefixtures("reviews")
-def test_a_dry_run_sends_nothing_and_shows_all_but_secrets(
-    run: Run, mail: MailServer, listener: Listener
-) -> None:
+def test_a_dry_run_sends_nothing(run: Run, mail: MailServer, listener: Listener) -> None:
     secret = f"{listener.url}?sig={SECRET}"
     url = address(mail).replace("//", f"//ada:{SECRET}@")
     shown = run(*words(url, f"slack+{secret}"), "--dry-run")

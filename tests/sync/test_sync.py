@@ -72,9 +72,7 @@ def act(source: Source, action: Action) -> None:
 
 
 @both
-def test_a_synced_project_is_what_an_export_holds(
-    ledger: Ledger, write: Write, backend: str
-) -> None:
+def test_a_sync_brings_what_an_export_holds(ledger: Ledger, write: Write, backend: str) -> None:
     @examples(3 if backend == "sqlite" else 1)
     @example("pass", [("delete", 0, "", "")])
     @example("revision", [("answer", 1, "ann", "bad"), SYNC, ("delete", 1, "", "")])
@@ -131,9 +129,7 @@ def test_only_what_was_updated_is_read_again(ledger: Ledger, source: Source) -> 
     assert imported(ledger, source).inserted == 1, "saved late, within the overlap"
 
 
-def test_answers_of_files_and_of_other_sources_stay(
-    ledger: Ledger, source: Source, write: Write
-) -> None:
+def test_answers_of_files_and_others_stay(ledger: Ledger, source: Source, write: Write) -> None:
     ledger.import_file(write(source.text().encode(), "export.json"), "p")
     assert imported(ledger, source).unchanged == 6
     assert sync(ledger, source).imported is None
@@ -296,9 +292,7 @@ def test_answers_under_another_key_are_not_deleted(aliased: Ledger, source: Sour
     assert aliased.database.check() == []
 
 
-def test_answers_stay_although_their_key_is_the_items_no_more(
-    aliased: Ledger, source: Source
-) -> None:
+def test_answers_stay_when_their_key_is_another_items(aliased: Ledger, source: Source) -> None:
     sync(aliased, source)
     aliased.items.unalias("p", "1")
     source.answer(2, "cem", "good")
@@ -408,9 +402,7 @@ def test_an_undone_import_is_not_brought_back_by_another_undo(ledger: Ledger) ->
     assert standing(ledger) == [("2", "bob", "good")]
 
 
-def test_an_answer_that_comes_back_stands_in_place_of_an_older_one(
-    ledger: Ledger, write: Write
-) -> None:
+def test_an_answer_that_comes_back_replaces_an_older_one(ledger: Ledger, write: Write) -> None:
     source = Source()
     numbers = [source.answer(1, "ann", one) for one in ("good", "bad")]
     sync(ledger, source, repeat="revision")

@@ -70,9 +70,7 @@ def test_tasks_are_read_page_by_page(run: Run, serve: Serve) -> None:
 
 
 @pytest.mark.parametrize(("updated", "read"), [(-7200, -7200), (7200, 0)])
-def test_a_task_updated_while_tasks_are_listed_is_read_again(
-    serve: Serve, updated: int, read: int
-) -> None:
+def test_a_task_updated_meanwhile_is_read_again(serve: Serve, updated: int, read: int) -> None:
     """In seconds after the sync began."""
     now = clock.now() // SECOND * SECOND
     task = {**TASKS[0], "updated_at": clock.iso(now + updated * SECOND)}
@@ -86,9 +84,7 @@ def test_a_task_updated_while_tasks_are_listed_is_read_again(
     assert 0 <= pulled.until - (now + read * SECOND) < 60 * SECOND
 
 
-def test_a_busy_server_is_asked_again(
-    run: Run, serve: Serve, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_busy_server_is_retried(run: Run, serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(web, "PATIENCE", 0)
     asked = []
 

@@ -68,9 +68,7 @@ def test_a_signature_is_that_of_the_specification() -> None:
     assert webhooks.EVENTS == schema.EVENTS
 
 
-def test_a_snapshot_and_a_finding_are_told_once_and_signed(
-    ledger: Ledger, listener: Listener
-) -> None:
+def test_snapshots_and_findings_are_told_once(ledger: Ledger, listener: Listener) -> None:
     crowd(ledger, items=120)
     events = ["snapshot_taken", "finding_raised"]
     made = ledger.webhooks.add(listener.url, events, allow_private=True)
@@ -98,9 +96,7 @@ def test_a_snapshot_and_a_finding_are_told_once_and_signed(
 
 
 @both
-def test_a_webhook_is_told_of_its_project_and_its_events(
-    ledger: Ledger, listener: Listener, time: Clock
-) -> None:
+def test_a_webhook_hears_of_its_project(ledger: Ledger, listener: Listener, time: Clock) -> None:
     crowd(ledger)
     crowd(ledger, "q")
     of_p = add(ledger, listener.url, "snapshot_taken", project="p")

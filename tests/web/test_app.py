@@ -29,9 +29,7 @@ def test_every_response_lets_only_our_scripts_run(client: TestClient) -> None:
     assert answer.json()["status"] == answer.status_code == 404
 
 
-def test_names_are_texts_and_an_error_page_has_the_tabs_of_its_project(
-    client: TestClient, ledger: Ledger
-) -> None:
+def test_names_are_texts_and_error_pages_have_tabs(client: TestClient, ledger: Ledger) -> None:
     name = '<b>a/b</b> & "c"?#%2F'
     for project in (name, "p"):
         ledger.projects.create(project)

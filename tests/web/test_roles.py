@@ -125,9 +125,7 @@ def test_strangers_are_sent_to_sign_in(served: Served) -> None:
 
 @pytest.mark.parametrize("safe", [True, False], ids=["reading", "changing"])
 @pytest.mark.parametrize("role", ROLES)
-def test_a_role_may_do_what_its_routes_need_and_nothing_else(
-    served: Served, role: str, safe: bool
-) -> None:
+def test_a_role_may_do_what_its_routes_need(served: Served, role: str, safe: bool) -> None:
     """By a form or a token, in turn: the next role asks for the same in the other way."""
     ways = (served.by_form[role], served.by_token[role])
     for number, asked in enumerate(ROUTES, ROLES.index(role)):

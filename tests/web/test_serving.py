@@ -72,7 +72,7 @@ HALF = b"POST /sign-in HTTP/1.1\r\nhost: localhost\r\n"
 FORM = b"content-type: application/x-www-form-urlencoded\r\ncontent-length: 5000\r\n\r\n"
 
 
-def test_a_server_in_an_empty_folder_takes_the_first_file_and_ends_its_streams(
+def test_a_server_in_an_empty_folder_takes_a_file_and_ends_its_streams(
     tmp_path: Path,
 ) -> None:
     path = tmp_path / "new.db"
@@ -130,9 +130,7 @@ def test_a_server_that_cannot_serve_says_why(
     assert "newer tracker: upgrade the program" in refused.err
 
 
-def test_a_server_forgets_what_a_dead_one_left(
-    sqlite_ledger: Ledger, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_dead_servers_files_go(sqlite_ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
     requests = sqlite_ledger.requests
     folders = requests.files_folder().parents[1]
     running, dead = (folders / str(number) for number in (os.getppid(), 2**22 + 1))

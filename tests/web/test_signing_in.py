@@ -39,7 +39,7 @@ def browser(served: Ledger) -> Iterator[TestClient]:
         yield browser
 
 
-def test_signing_in_leads_to_the_requested_page_and_signing_out_takes_a_form(
+def test_signing_in_leads_to_the_page_and_signing_out_takes_a_form(
     browser: TestClient,
 ) -> None:
     part = browser.get("/projects/p", headers={"hx-request": "true", "accept": "*/*"})
@@ -81,9 +81,7 @@ def test_behind_a_proxy_all_addresses_lead_behind_it(served: Ledger) -> None:
         assert "Archive the project" in browser.get("/labels/projects/p/settings").text
 
 
-def test_a_session_is_hidden_from_scripts_and_other_sites(
-    browser: TestClient, served: Ledger
-) -> None:
+def test_a_session_is_hidden_from_other_sites(browser: TestClient, served: Ledger) -> None:
     cookie = browser.post("/sign-in", data=FORM).headers["set-cookie"]
     assert re.match(r"tracker_session_\w{8}=", cookie)
     for word in ("HttpOnly", "SameSite=lax", "Path=/", f"Max-Age={SECONDS}"):
@@ -97,9 +95,7 @@ def test_a_session_is_hidden_from_scripts_and_other_sites(
         assert safer.get("/").status_code == 200
 
 
-def test_a_copied_cookie_is_worthless_after_the_session(
-    browser: TestClient, served: Ledger
-) -> None:
+def test_a_cookie_is_worthless_after_the_session(browser: TestClient, served: Ledger) -> None:
     def remove() -> None:
         served.users.remove("ada")
         served.users.add("ada", "admin", password=PASSWORD)

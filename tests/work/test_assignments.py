@@ -280,7 +280,7 @@ def test_of_several_questions_one_answer_closes_what_asks_all(ledger: Ledger) ->
     assert states(ledger) == {("b", "done"): 1, ("c", "open"): 1}
 
 
-def test_an_undone_import_takes_its_items_back_and_assigning_counts_nothing_again(
+def test_an_undone_import_ends_its_assignments_and_assigning_counts_nothing(
     ledger: Ledger,
 ) -> None:
     def revision() -> Any:

@@ -193,9 +193,7 @@ def test_answers_of_several_categories_and_questions_are_counted_each_once(ledge
 # -- Rates ----------------------------------------------------------------------------------------
 
 
-def test_rates_of_a_file_are_by_any_name_and_the_others_get_the_other_one(
-    ledger: Ledger, tmp_path: Any
-) -> None:
+def test_rates_of_a_file_go_before_the_rate_of_all(ledger: Ledger, tmp_path: Any) -> None:
     rows = [(f"i{n}", who, 1, "x", at(3), None) for n in range(3) for who in ("ada", "bo")]
     say(ledger, *rows)
     ledger.annotators.alias("p", "ada", "ada@example.org")

@@ -98,9 +98,7 @@ def test_a_change_and_its_answer_are_stored_together_or_not_at_all(
     assert again.headers["idempotent-replayed"] == "true"
 
 
-def test_a_request_under_way_is_not_begun_again(
-    program: TestClient, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_request_is_begun_once(program: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
     importing, seen = Ledger.import_uploads, list[int]()
 
     def while_importing(*args: Any, **how: Any) -> Any:

@@ -5,16 +5,12 @@ That it is what the commands print, and what it says of mistakes, is in the gold
 
 from __future__ import annotations
 
-import csv
-import io
-import json
 from typing import Any
 from urllib.parse import quote
 
 import pytest
 from fastapi.testclient import TestClient
 
-from tests.cli.conftest import Run
 from tests.web.api.conftest import P
 from tracker.ledger import Ledger
 
@@ -56,18 +52,6 @@ def test_any_name_is_one_segment(program: TestClient, furnished_ledger: Ledger) 
         address = f"/api/v1/projects/{quote(name, safe='')}"
         assert program.get(address).json()["project"] == name
         assert program.get(f"{address}/categories").json()["project"] == name
-
-
-def test_rows_are_streamed_as_the_command_writes_them(program: TestClient, run: Run) -> None:
-    run("export", "labels", "reviews", "-o", "labels.csv")
-    labels = program.get(f"{P}/export/labels")
-    assert labels.headers["content-type"].startswith("text/csv")
-    with open("labels.csv", encoding="utf-8", newline="") as file:  # noqa: PTH123
-        assert labels.text == file.read()
-    rows = list(csv.DictReader(io.StringIO(labels.text)))
-    lines = program.get(f"{P}/export/labels?format=jsonl").text.splitlines()
-    assert [json.loads(line)["item"] for line in lines] == [row["item"] for row in rows]
-    assert len(program.get(f"{P}/export/consensus").text.splitlines()) == 161
 
 
 def test_a_gate_is_in_the_request(program: TestClient) -> None:

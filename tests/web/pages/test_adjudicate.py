@@ -33,9 +33,7 @@ def desk(contested: Ledger) -> Iterator[TestClient]:
         yield browser
 
 
-def test_items_are_decided_one_after_the_other_and_undone(
-    desk: TestClient, contested: Ledger
-) -> None:
+def test_items_are_decided_in_turn_and_undone(desk: TestClient, contested: Ledger) -> None:
     page = read(desk, AT)
     assert all(text in page.text for text in ("i1", "one", "ada", "bo", "guideline gap"))
     form = {"item": "i1", "category": "", "reason": "guideline gap", "note": "say it"}

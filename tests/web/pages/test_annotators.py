@@ -12,9 +12,7 @@ from tracker.projects.questions import QuestionOptions
 COLUMNS = ["item", "annotator", "category"]
 
 
-def test_two_annotators_are_compared_on_the_chosen_question(
-    client: TestClient, ledger: Ledger
-) -> None:
+def test_two_annotators_are_compared_on_a_question(client: TestClient, ledger: Ledger) -> None:
     rows = [("1", "a", "x"), ("1", "b", "y"), ("2", "a", "x"), ("2", "b", "x"), ("3", "a", "y"),
             ("3", "b", "y")]  # fmt: skip
     ledger.import_frame(pd.DataFrame(rows, columns=COLUMNS), "p")
@@ -35,9 +33,7 @@ def test_two_annotators_are_compared_on_the_chosen_question(
     assert ("1", "/projects/p/items/1") in page.links
 
 
-def test_ordered_answers_are_weighted_and_spans_have_their_own_figures(
-    client: TestClient, ledger: Ledger
-) -> None:
+def test_ordered_answers_and_spans_have_own_figures(client: TestClient, ledger: Ledger) -> None:
     rows = [(str(n), who, str(n % 4 + (who == "b") * (n % 3))) for n in range(12) for who in "ab"]
     frame = pd.DataFrame(rows, columns=COLUMNS)
     ledger.import_frame(frame, "p", options=QuestionOptions(scale="ordinal"))
@@ -57,9 +53,7 @@ def test_ordered_answers_are_weighted_and_spans_have_their_own_figures(
     assert "0.667" in page.text
 
 
-def test_of_many_annotators_those_who_agree_least_are_drawn(
-    client: TestClient, ledger: Ledger
-) -> None:
+def test_of_many_annotators_the_weakest_are_drawn(client: TestClient, ledger: Ledger) -> None:
     people = [f"p{n:02}" for n in range(44)] + ["odd"]
     rows = [(f"i{n}", who, "xy"[(n % 2) ^ (who == "odd")]) for n in range(6) for who in people]
     ledger.import_frame(pd.DataFrame(rows, columns=COLUMNS), "p")
@@ -72,9 +66,7 @@ def test_of_many_annotators_those_who_agree_least_are_drawn(
     assert page.rows[41 + 1][0] == "odd / p00"
 
 
-def test_a_manager_pauses_an_annotator_who_may_then_go_on(
-    browser: TestClient, flagged: Ledger
-) -> None:
+def test_a_manager_pauses_and_resumes_an_annotator(browser: TestClient, flagged: Ledger) -> None:
     at = "/projects/p/annotators/constant%201"
     assert "Pause constant 1" in read(browser, at).text
     data = {"pause": "true", "note": "reads <b> again"}

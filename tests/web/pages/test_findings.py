@@ -16,9 +16,7 @@ def states(ledger: Ledger) -> dict[int, str]:
     return {row["flag"]: row["state"] for row in rows}
 
 
-def test_an_act_has_its_user_and_reason_and_can_be_undone(
-    browser: TestClient, flagged: Ledger
-) -> None:
+def test_an_act_has_a_reason_and_can_be_undone(browser: TestClient, flagged: Ledger) -> None:
     for action, state in (("acknowledge", "acknowledged"), ("dismiss", "dismissed"),
                           ("resolve", "resolved")):  # fmt: skip
         form = {"flag": ["1"], "action": action, "note": " will ask ", "state": "all"}
@@ -76,9 +74,7 @@ def test_without_findings_the_page_records_an_audit(client: TestClient, flagged:
     assert "Finding 1" in read(client, AT).text
 
 
-def test_after_an_act_the_next_finding_is_shown_with_its_items(
-    browser: TestClient, flagged: Ledger
-) -> None:
+def test_after_an_act_the_next_finding_is_shown(browser: TestClient, flagged: Ledger) -> None:
     rows = flagged.flags.list("p", states=["all"]).to_dict()["flags"]
     number = next(row["flag"] for row in rows if row["kind"] == "constant_category")
     page = read(browser, f"{AT}/{number}")

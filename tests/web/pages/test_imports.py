@@ -39,9 +39,7 @@ def sent(client: TestClient, content: bytes, name: str = "answers.csv", project:
     return done.headers["location"]
 
 
-def test_nothing_is_stored_before_the_preview_is_accepted(
-    client: TestClient, ledger: Ledger
-) -> None:
+def test_nothing_is_stored_before_the_import(client: TestClient, ledger: Ledger) -> None:
     for data in ({}, {"project": " "}):
         done = client.post("/imports", data=data, files=[("file", ("a.csv", GOOD))])
         assert (done.status_code, "no name" in done.text) == (422, True)
@@ -93,9 +91,7 @@ def test_warnings_are_shown_until_the_import_is_undone(client: TestClient, ledge
     assert sentence not in read(client, "/projects/p/imports").text
 
 
-def test_columns_questions_and_headers_are_named_in_the_fields(
-    client: TestClient, ledger: Ledger
-) -> None:
+def test_columns_and_questions_are_named_in_fields(client: TestClient, ledger: Ledger) -> None:
     address = sent(client, b"item,who,says\n1,a,x\n")
     page = read(client, address).text
     for words in ("Nothing has been stored", "who", 'or tick "one column per annotator"',
@@ -139,9 +135,7 @@ def test_each_option_of_the_form_is_one_of_the_interface() -> None:
 # -- Jobs -----------------------------------------------------------------------------------------
 
 
-def test_a_job_is_watched_and_cancelled_between_its_parts(
-    client: TestClient, ledger: Ledger
-) -> None:
+def test_a_job_is_watched_and_cancelled_in_parts(client: TestClient, ledger: Ledger) -> None:
     begun, go_on = threading.Event(), threading.Event()
 
     def work(step: Step) -> Outcome:

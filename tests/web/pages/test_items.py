@@ -56,6 +56,19 @@ def test_pages_of_items_lead_through_all_of_them(client: TestClient, ledger: Led
     assert "Previous" not in read(client, f"{AT}/item 055").text
 
 
+def test_an_item_shows_its_past(client: TestClient, ledger: Ledger) -> None:
+    for category, day, comment in (("x", "2026-01-01", "sure?"), ("y", "2026-01-02", "now <b>")):
+        row = ("i", "a", category, day, "the text", comment)
+        fill(ledger, [row], "labeled_at", "text", "comment")
+    page = read(client, f"{AT}/i")
+    assert "the text" in page.text
+    assert page.rows[1] == ["a", "y"]
+    assert [[*row[:4], row[-1]] for row in page.rows[3:]] == [
+        ["a", "x", "superseded", "2026-01-01 00:00", "sure?"],
+        ["a", "y", "stands", "2026-01-02 00:00", "now <b>"],
+    ]
+
+
 def test_the_chosen_moment_stays_in_the_links(client: TestClient, ledger: Ledger) -> None:
     rows = [("old", "a", "x", "2026-01-01"), ("new", "a", "x", "2026-02-01"), ("old", "b", "x", "")]
     fill(ledger, rows, "labeled_at")

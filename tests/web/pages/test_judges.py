@@ -58,9 +58,7 @@ def test_a_project_without_models_says_what_to_do(client: TestClient, ledger: Le
     assert "two or more must answer the items" in alone
 
 
-def test_judges_of_several_questions_of_numbers_and_of_spans(
-    client: TestClient, ledger: Ledger
-) -> None:
+def test_judges_of_questions_numbers_and_spans(client: TestClient, ledger: Ledger) -> None:
     people = [(n, who, who == "m") for n in range(40) for who in ("a", "b", "m")]
     rows = [(str(n), who, "xy"[(n + wrong) % 2], "uv"[n % 2]) for n, who, wrong in people]
     frame = pd.DataFrame(rows, columns=["item", "annotator", "tone", "safe"])

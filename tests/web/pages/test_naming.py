@@ -27,9 +27,7 @@ def categories(ledger: Ledger) -> list[str]:
     return [row.category for row in ledger.categories.list("m").categories]
 
 
-def test_categories_are_merged_in_three_steps_split_and_renamed(
-    browser: TestClient, muddled: Ledger
-) -> None:
+def test_categories_are_merged_split_and_renamed(browser: TestClient, muddled: Ledger) -> None:
     assert "See what it does" in read(browser, AT).text
     for into, words in (("none", "there is no category"), ("pos", "the two categories are one")):
         refused = browser.get(f"{AT}/merge?category=pos&into={into}")
@@ -52,9 +50,7 @@ def test_categories_are_merged_in_three_steps_split_and_renamed(
     assert "Rename or merge it" in read(browser, done.headers["location"]).text
 
 
-def test_two_names_of_one_person_are_found_merged_split_and_renamed(
-    browser: TestClient, muddled: Ledger
-) -> None:
+def test_two_names_of_one_person_are_merged(browser: TestClient, muddled: Ledger) -> None:
     muddled.import_frame(pd.DataFrame([("21", "Ada", "neg")], columns=COLUMNS), "m")
     assert "may be one person" in read(browser, "/projects/m/annotators").text
     (pair,) = muddled.annotators.duplicates("m")

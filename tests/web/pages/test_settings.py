@@ -35,9 +35,7 @@ def test_scale_order_and_wanted_answers_are_set(client: TestClient, answered: Le
         assert shown.question.categories_fixed == ("closed" in more)
 
 
-def test_a_project_and_its_questions_are_named_and_noted(
-    client: TestClient, answered: Ledger
-) -> None:
+def test_projects_and_questions_are_named(client: TestClient, answered: Ledger) -> None:
     form = {"name": "<tone>", "answers": "several", "scale": "nominal"}
     assert client.post(f"{AT}/questions", data=form).url.path == AT
     assert "Question <tone>" in read(client, AT).text

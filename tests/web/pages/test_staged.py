@@ -37,9 +37,7 @@ def import_file(client: TestClient, content: bytes, project: str = "p", **form: 
     return client.post(address, data=form | {"action": "import"}).text
 
 
-def test_above_each_column_stands_what_it_is_and_a_choice_mends_it(
-    client: TestClient, ledger: Ledger
-) -> None:
+def test_above_each_column_stands_what_it_is(client: TestClient, ledger: Ledger) -> None:
     address = sent(client, b"Week 3;;\nitem;who;says;note\n1;a;x;n\n2;b;y;m\n")
     page = read(client, address)
     assert ["1", "Week 3", "", ""] in page.rows
@@ -80,7 +78,7 @@ def test_choices_are_options_of_the_command_and_these_are_choices() -> None:
     assert split_fields(fields, names) == (choices, rest)
 
 
-def test_a_sheet_and_columns_of_annotators_are_chosen(
+def test_a_sheet_of_annotators_is_chosen(
     client: TestClient, ledger: Ledger, tmp_path: Path
 ) -> None:
     file = tmp_path / "a.xlsx"
@@ -98,9 +96,7 @@ def test_a_sheet_and_columns_of_annotators_are_chosen(
     assert [one.annotator.name for one in ledger.annotators.list("p")] == ["ann", "bo"]
 
 
-def test_rows_with_errors_are_downloaded_and_mended_by_other_files(
-    client: TestClient, ledger: Ledger
-) -> None:
+def test_rows_with_errors_are_downloaded(client: TestClient, ledger: Ledger) -> None:
     address = sent(client, b"item,annotator,category,labeled_at\n1,a,x,soon\n2,a,x\n3,a,x,\n")
     page = read(client, address)
     assert "1 new answer, 2 rows with errors" in page.text
@@ -191,9 +187,7 @@ def test_an_import_just_made_is_undone_by_one_button(client: TestClient, ledger:
     assert 'class="notice" method="post"' not in undone
 
 
-def test_a_name_that_resembles_a_known_one_is_asked_about(
-    client: TestClient, ledger: Ledger
-) -> None:
+def test_a_name_like_a_known_one_is_asked_about(client: TestClient, ledger: Ledger) -> None:
     import_file(client, b"item,annotator,category\n1,Ada,Service\n1,Bo,Price\n")
     address = sent(client, b"item,annotator,category\n2,ada,Servis\n3,ada,Pryce\n")
     page = read(client, address).text

@@ -77,9 +77,7 @@ def test_an_administrator_sees_and_adds_users(
     assert len(peopled.users.list()) == users
 
 
-def test_users_are_set_and_removed_but_for_the_last_administrator(
-    admin: TestClient, peopled: Ledger
-) -> None:
+def test_users_are_set_and_removed(admin: TestClient, peopled: Ledger) -> None:
     form = {"role": "viewer", "annotators": "p:bob\np:ada"}
     assert admin.post("/users/ada/set", data=form).status_code == 303
     user = peopled.users.show("ada")

@@ -65,9 +65,7 @@ def test_a_webhook_is_added_and_tried(
         assert len(listener.got) == 2
 
 
-def test_an_administrator_sees_and_removes_the_webhooks_of_the_project(
-    admin: TestClient, peopled: Ledger
-) -> None:
+def test_webhooks_of_the_project_are_removed(admin: TestClient, peopled: Ledger) -> None:
     for project in ("p", "q", None):
         peopled.webhooks.add("https://x.test", ["gate_failed"], project=project)
     assert [row[1] for row in read(admin, AT).rows[1:]] == ["p", "all"]
