@@ -99,19 +99,13 @@ def several(ledger: Ledger) -> None:
 
 
 def ordinal(ledger: Ledger) -> None:
-    people: dict[str, Callable[[int], Any]] = {
-        "ada": lambda n: n % 5 + 1,
-        "bo": lambda n: min(n % 5 + 2, 5),
-    }
+    people = {"ada": lambda n: n % 5 + 1, "bo": lambda n: min(n % 5 + 2, 5)}
     options = QuestionOptions(scale="ordinal")
     ledger.import_frame(pd.DataFrame(answers(people)), "p", options=options)
 
 
 def numeric(ledger: Ledger) -> None:
-    people: dict[str, Callable[[int], Any]] = {
-        "ada": lambda n: n * 1.5,
-        "bo": lambda n: n * 1.4 + 1,
-    }
+    people = {"ada": lambda n: n * 1.5, "bo": lambda n: n * 1.4 + 1}
     options = QuestionOptions(scale="interval")
     ledger.import_frame(pd.DataFrame(answers(people)), "p", options=options)
 

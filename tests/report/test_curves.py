@@ -93,7 +93,7 @@ def test_a_scale_has_all_values_round_ends_and_no_less_than_a_range(
     assert {*scale.thresholds} <= {*thresholds}
 
 
-def test_thresholds_are_drawn_if_they_are_near() -> None:
+def test_a_curve_is_on_the_scale_of_its_intervals_with_near_thresholds() -> None:
     def lines(*values: float) -> set[str]:
         chart = draw_history(Course("p", points(*values), thresholds=THRESHOLDS))
         return {text for text in texts(chart) if text.endswith(("tentative", "good enough"))}
@@ -104,9 +104,6 @@ def test_thresholds_are_drawn_if_they_are_near() -> None:
     close = draw_history(Course("p", points(0.0, 0.9), thresholds=(0.8, 0.82)))
     assert "0.800 tentative" not in texts(close), "there is no room for both"
     assert "0.820 good enough" in texts(close)
-
-
-def test_a_curve_is_on_the_scale_of_its_intervals() -> None:
     assert domain(draw_history(Course("p", points(0.51, 0.5)))) == [0.4, 0.65]
     assert domain(draw_history(Course("p", points(0.9, 0.2)))) == [0.0, 1.0]
     wide = domain(draw_history(Course("p", points(0.5, 0.505), thresholds=(0.9, 0.95))))
@@ -170,21 +167,14 @@ def test_events_of_a_day_have_one_short_label() -> None:
     assert chart.description.endswith("2026-01-14: 3 notes.")
 
 
-def test_a_label_of_a_guideline_comes_first() -> None:
+def test_a_guideline_has_its_label_first_and_events_lie_within_the_curve() -> None:
     names = ["mara was talked to", "guideline v3", "pilot"]
-    days = [
-        Day(f"2026-01-{day}T10:00:00Z", name, "")
-        for day, name in zip((14, 15, 16), names, strict=True)
-    ]
+    days = [Day(f"2026-01-{day}T10:00:00Z", name, "") for day, name in enumerate(names, 14)]
     span = ("2026-01-01T00:00:00Z", "2026-03-31T00:00:00Z")
     sides = [each.side for each in place_labels(days, span, NARROW_CURVE)]
     assert sides[1]
     assert not all(sides)
-
-
-def test_events_outside_the_curve_are_not_drawn() -> None:
-    rows = points(0.5, 0.6)
-    (event,) = events_within(noted(-5, 3, 90), rows)
+    (event,) = events_within(noted(-5, 3, 90), points(0.5, 0.6))
     assert event.text == "what 1"
     assert events_within(noted(3), []) == []
 
@@ -221,16 +211,18 @@ def test_questions_are_on_one_scale_and_over_one_time() -> None:
 
 def test_a_chart_of_each_width_fits_its_page() -> None:
     charts = curve_charts(Course("p", points(0.6, 0.7), thresholds=THRESHOLDS), broad=True)
-    widths = {name: float(drawn_svg(chart).get("width", 0)) for name, chart in charts.items()}
-    heights = {float(drawn_svg(chart).get("height", 0)) for chart in charts.values()}
+    drawings = {name: drawn_svg(chart) for name, chart in charts.items()}
+    widths = {name: float(drawing.get("width", 0)) for name, drawing in drawings.items()}
     assert 960 < widths["broad"] < 1104
     assert 640 < widths["chart"] < 760
     assert widths["narrow"] < 335
+    heights = [float(drawing.get("height", 0)) for drawing in drawings.values()]
     assert max(heights) <= 15 * 16 + 40, "with the title, and labels above"
 
 
-@pytest.mark.parametrize("width", [NARROW_CURVE, PANEL, WIDE_CURVE])
-@pytest.mark.parametrize("weeks", [2, 5, 12, 60])
+@pytest.mark.parametrize(
+    ("width", "weeks"), [(NARROW_CURVE, 2), (NARROW_CURVE, 60), (PANEL, 12), (WIDE_CURVE, 5)]
+)
 def test_labels_of_times_do_not_touch(width: int, weeks: int) -> None:
     chart = draw_history(Course("", points(*[0.5] * weeks)), width=width)
     labels = sorted(
@@ -244,56 +236,38 @@ def test_labels_of_times_do_not_touch(width: int, weeks: int) -> None:
         assert other - place > half_a_letter * len(before + after), (before, after)
 
 
-def test_a_line_through_the_snapshots(sqlite_ledger: Ledger) -> None:
-    rows = [
-        {"item": n, "annotator": who, "category": "ab"[(n + (n % 4 == slip)) % 2]}
-        for n in range(12)
-        for slip, who in enumerate(("A", "B"))
-    ]
-    sqlite_ledger.import_frame(pd.DataFrame(rows), "p")
+def test_a_line_leads_through_the_snapshots_and_has_the_notes(sqlite_ledger: Ledger) -> None:
+    rows = [(n, who, "ab"[(n + (n % 4 == slip)) % 2]) for n in range(12)
+            for slip, who in enumerate("AB")]  # fmt: skip
+    columns = ["item", "annotator", "category"]
+    sqlite_ledger.import_frame(pd.DataFrame(rows, columns=columns), "p")
     for number in range(3):
         sqlite_ledger.snapshot("p", name=f"week {number}")
-    found = sqlite_ledger.history("p")
-    chart = history_chart(found, "krippendorff_alpha")
-    of_all = [row["value"] for row in found.rows() if row["measure"] == "krippendorff_alpha"]
+    history = sqlite_ledger.history("p")
+    chart = history_chart(history, "krippendorff_alpha")
+    of_all = [row["value"] for row in history.rows() if row["measure"] == "krippendorff_alpha"]
     assert [row["so_far"] for row in chart.rows] == of_all
     assert [row["value"] for row in chart.rows] == [of_all[0], None, None], "nothing came since"
     # Taken within a second, they are told apart by their names.
     assert {"week 0", "week 1", "week 2"} <= {*texts(chart)}
+    rows = [(n, who, "ab"[n % 2], f"2026-03-{n + 1:02}") for n in range(20) for who in "AB"]
+    sqlite_ledger.import_frame(pd.DataFrame(rows, columns=[*columns, "labeled_at"]), "q")
+    sqlite_ledger.notes.add("q", "new guideline", at="2026-03-10")
+    chart = history_chart(sqlite_ledger.history("q", "week"), "percent_agreement")
+    assert "new guideline" in texts(chart)
+    assert chart.description.endswith("2026-03-10: new guideline.")
 
 
-def test_a_curve_is_of_its_own_items_and_gray_if_they_differ_by_chance(
+def test_a_curve_is_of_its_own_items_and_gray_if_it_is_noise(
     sqlite_ledger: Ledger,
 ) -> None:
     for project, right in (("steady", lambda *_: 0.9), ("fell", collapse)):
         sqlite_ledger.import_frame(year(right), project)
-        found = sqlite_ledger.history(project, "week")
-        chart = history_chart(found, "krippendorff_alpha")
-        own = [point.own.measure("krippendorff_alpha") for point in found]
+        history = sqlite_ledger.history(project, "week")
+        chart = history_chart(history, "krippendorff_alpha")
+        own = [point.own.measure("krippendorff_alpha") for point in history]
         assert [(row["value"], row["ci_low"]) for row in chart.rows] == [
             (one.value, one.ci_low) for one in own
         ]
-        assert chart.rows[-1]["so_far"] == found.points[-1].assessment.main.value
+        assert chart.rows[-1]["so_far"] == history.points[-1].assessment.main.value
         assert ("no more than chance" in chart.description) == (project == "steady")
-
-
-def test_a_curve_has_its_notes(sqlite_ledger: Ledger) -> None:
-    sqlite_ledger.import_frame(
-        pd.DataFrame(
-            [
-                {
-                    "item": n,
-                    "annotator": who,
-                    "category": "ab"[n % 2],
-                    "labeled_at": f"2026-03-{n + 1:02}",
-                }
-                for n in range(20)
-                for who in "AB"
-            ]
-        ),
-        "p",
-    )
-    sqlite_ledger.notes.add("p", "new guideline", at="2026-03-10")
-    chart = history_chart(sqlite_ledger.history("p", "week"), "percent_agreement")
-    assert "new guideline" in texts(chart)
-    assert chart.description.endswith("2026-03-10: new guideline.")

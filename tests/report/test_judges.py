@@ -6,7 +6,6 @@ import re
 
 from tests.filled import FillOnce
 from tests.judge.faces import VERDICTS, fill_judges
-from tests.report.projects import KINDS
 from tests.report.test_pages import figures_of
 from tracker.ledger import Ledger
 from tracker.report.document import Document
@@ -38,16 +37,7 @@ def test_each_judge_reads_as_its_verdict(sqlite_ledger: Ledger, fill_once: FillO
         assert made(document), form
 
 
-def test_without_models_there_is_no_such_section(
-    sqlite_ledger: Ledger, fill_once: FillOnce
-) -> None:
-    document = report_document(fill_once(sqlite_ledger, KINDS["plain"]), Asked("p"))
-    assert "judges" not in {one.name for one in document.sections}
-
-
-def test_a_model_that_the_choice_leaves_out_is_none(
-    sqlite_ledger: Ledger, fill_once: FillOnce
-) -> None:
+def test_an_excluded_model_is_not_judged(sqlite_ledger: Ledger, fill_once: FillOnce) -> None:
     ledger = fill_once(sqlite_ledger, fill_judges)
     asked = Asked("judged", selecting={"exclude_annotators": ["poor", "few"]})
     text = section(report_document(ledger, asked))

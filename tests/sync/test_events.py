@@ -19,7 +19,7 @@ from tracker.sync.label_studio import EventResult
 
 Write = Callable[..., Path]
 COLUMNS = ("item", "annotator", "category", "pass", "labeled_at", "seconds")
-URL = "http://labels.example"
+UPDATED = "ANNOTATION_UPDATED"
 
 
 class Server(Source):
@@ -41,7 +41,12 @@ class Server(Source):
 
 
 def take(ledger: Ledger, event: dict[str, Any], **how: Any) -> EventResult:
-    return ledger.take_label_studio_event(json.loads(json.dumps(event)), "p", url=URL, **how)
+    how = {"url": "http://labels.example", **how}
+    return ledger.take_label_studio_event(json.loads(json.dumps(event)), "p", **how)
+
+
+def gone(task: int) -> dict[str, Any]:
+    return {"action": "TASKS_DELETED", "tasks": [{"id": task}], "project": {"id": 1}}
 
 
 @pytest.fixture
@@ -49,9 +54,7 @@ def server() -> Server:
     return Server()
 
 
-def test_what_events_brought_a_sync_and_an_export_know(
-    ledger: Ledger, server: Server, write: Write
-) -> None:
+def test_a_sync_knows_what_events_brought(ledger: Ledger, server: Server, write: Write) -> None:
     """With another annotation of the same person, a correction, and one that says nothing now."""
     first = server.answer(1, "ann", "good")
     assert take(ledger, server.told(1, first)).outcome == "imported"
@@ -59,15 +62,14 @@ def test_what_events_brought_a_sync_and_an_export_know(
         done = take(ledger, server.told(task, server.answer(task, who, "bad")))
         assert (done.outcome, done.imported and done.imported.inserted) == ("imported", 1)
     server.correct(1, first, "bad")
-    done = take(ledger, server.told(1, first, "ANNOTATION_UPDATED"))
+    done = take(ledger, server.told(1, first, UPDATED))
     assert (done.imported and done.imported.changed) == 1
     server.correct(1, first)
-    take(ledger, server.told(1, first, "ANNOTATION_UPDATED"))
+    take(ledger, server.told(1, first, UPDATED))
     before = standing(ledger, "p", *COLUMNS)
     assert [row[1:4] for row in before if row[0] == "1"] == [
         ("ann", None, 1), ("ann", "bad", 2), ("bob", "bad", 1),
     ]  # fmt: skip
-
     export = write(server.text().encode(), "export.json")
     ledger.import_file(export, "exported")
     assert standing(ledger, "exported", *COLUMNS) == before
@@ -80,56 +82,49 @@ def test_what_events_brought_a_sync_and_an_export_know(
 
 
 def test_an_event_sent_again_or_late_changes_nothing(sqlite_ledger: Ledger, server: Server) -> None:
+    ledger = sqlite_ledger
     number = server.answer(1, "ann", "good")
     events = [server.told(1, number)]
     for category in ("bad", "good", "bad"):
         server.correct(1, number, category)
-        events.append(server.told(1, number, "ANNOTATION_UPDATED"))
-    assert take(sqlite_ledger, events[2]).outcome == "imported"
+        events.append(server.told(1, number, UPDATED))
+    assert take(ledger, events[2]).outcome == "imported"
     for late in events[:3]:
-        assert take(sqlite_ledger, late).outcome == "known"
-    assert standing(sqlite_ledger) == [("1", "ann", "good")]
-    take(sqlite_ledger, events[3])
-    before = stored(sqlite_ledger)
-    assert [take(sqlite_ledger, one).outcome for one in events] == ["known"] * 4
-    assert stored(sqlite_ledger) == before
-    assert standing(sqlite_ledger) == [("1", "ann", "bad")]
-
-
-def test_an_event_that_is_older_than_what_a_sync_read_changes_nothing(
-    sqlite_ledger: Ledger, server: Server
-) -> None:
-    corrected, deleted = server.answer(1, "ann", "good"), server.answer(1, "bob", "good")
-    late = [server.told(1, corrected), server.told(1, deleted)]
-    server.correct(1, corrected, "bad")
+        assert take(ledger, late).outcome == "known"
+    assert standing(ledger) == [("1", "ann", "good")]
+    take(ledger, events[3])
+    before = stored(ledger)
+    assert [take(ledger, one).outcome for one in events] == ["known"] * 4
+    assert stored(ledger) == before
+    assert standing(ledger) == [("1", "ann", "bad")]
+    deleted = server.answer(1, "bob", "good")
+    late_events = [server.told(1, number), server.told(1, deleted)]
+    server.correct(1, number, "good")
     server.delete(1, deleted)
     server.answer(2, "ann", "good")
-    done = sync(sqlite_ledger, server)
-    before = stored(sqlite_ledger)
-    assert [take(sqlite_ledger, one).outcome for one in late] == ["known"] * 2
-    assert stored(sqlite_ledger) == before
+    done = sync(ledger, server)
+    before = stored(ledger)
+    assert [take(ledger, one).outcome for one in late_events] == ["known"] * 2
+    assert stored(ledger) == before
     assert done.imported is not None
-    undo(sqlite_ledger, done.imported.id)
-    assert take(sqlite_ledger, late[0]).outcome == "imported"
+    undo(ledger, done.imported.id)
+    assert take(ledger, late_events[1]).outcome == "imported"
 
 
-def test_what_was_deleted_is_withdrawn_by_the_event_or_by_the_next_sync(
-    ledger: Ledger, server: Server
-) -> None:
+def test_deletions_are_withdrawn_by_event_or_next_sync(ledger: Ledger, server: Server) -> None:
     for task in (1, 2, 3):
         take(ledger, server.told(task, server.answer(task, "ann", "good")))
     sync(ledger, server)
     server.delete_task(1)
-    gone = {"action": "TASKS_DELETED", "tasks": [{"id": 1}], "project": {"id": 1}}
-    assert take(ledger, gone).withdrawn == 1
-    assert take(ledger, gone).outcome == "known"
-    assert take(ledger, gone, item="key").outcome == "for_sync"
+    assert take(ledger, gone(1)).withdrawn == 1
+    assert take(ledger, gone(1)).outcome == "known"
+    assert take(ledger, gone(1), item="key").outcome == "for_sync"
     (number,) = server.tasks[2]
     server.delete(2, number)
-    told = {"action": "ANNOTATIONS_DELETED", "annotations": [{"id": 1}], "project": {"id": 1}}
-    assert "tracker sync label-studio" in take(ledger, told).to_dict()["why"]
+    deleted = {"action": "ANNOTATIONS_DELETED", "annotations": [{"id": 1}], "project": {"id": 1}}
+    assert "tracker sync label-studio" in take(ledger, deleted).to_dict()["why"]
     (number,) = server.tasks[3]
-    event = server.told(3, number, "ANNOTATION_UPDATED")
+    event = server.told(3, number, UPDATED)
     event["annotation"]["was_cancelled"] = True
     assert take(ledger, event).outcome == "for_sync"
     assert [row[0] for row in standing(ledger)] == ["2", "3"]
@@ -141,9 +136,7 @@ def test_what_was_deleted_is_withdrawn_by_the_event_or_by_the_next_sync(
 
 
 @both
-def test_events_in_between_hold_up_no_sync_and_hold_against_it(
-    ledger: Ledger, server: Server
-) -> None:
+def test_events_during_a_sync_do_not_stop_it(ledger: Ledger, server: Server) -> None:
     for task in (1, 2, 3, 4):
         for who in ("ann", "bob"):
             server.answer(task, who, "good")
@@ -154,11 +147,10 @@ def test_events_in_between_hold_up_no_sync_and_hold_against_it(
     def meanwhile() -> None:
         server.between = lambda: None
         server.correct(1, number, "bad")
-        take(ledger, server.told(1, number, "ANNOTATION_UPDATED"))
+        take(ledger, server.told(1, number, UPDATED))
         take(ledger, server.told(5, server.answer(5, "ann", "good")))
         server.delete_task(3)
-        gone = {"action": "TASKS_DELETED", "tasks": [{"id": 3}], "project": {"id": 1}}
-        assert take(ledger, gone).withdrawn == 2
+        assert take(ledger, gone(3)).withdrawn == 2
 
     server.between = meanwhile
     done = sync(ledger, server)
@@ -175,12 +167,10 @@ def test_events_in_between_hold_up_no_sync_and_hold_against_it(
 
 def test_many_annotations_are_one_import(sqlite_ledger: Ledger, server: Server) -> None:
     """As if predictions were made annotations; the last control is known of the first, too."""
-    told = [server.told(1, server.answer(1, "ann", "good"))]
-    told += [server.told(2, server.answer(2, "ann", topic=("cats",)))]
-    event = {
-        "action": "ANNOTATIONS_CREATED", "project": {"id": 1},
-        "annotation": [one["annotation"] for one in told], "task": [one["task"] for one in told],
-    }  # fmt: skip
+    events = [server.told(1, server.answer(1, "ann", "good")),
+              server.told(2, server.answer(2, "ann", topic=("cats",)))]  # fmt: skip
+    event = {name: [one[name] for one in events] for name in ("annotation", "task")}
+    event |= {"action": "ANNOTATIONS_CREATED", "project": {"id": 1}}
     done = take(sqlite_ledger, event)
     assert done.imported is not None
     assert done.imported.inserted == 4
@@ -188,40 +178,25 @@ def test_many_annotations_are_one_import(sqlite_ledger: Ledger, server: Server) 
     assert sqlite_ledger.items.show("p", "1").text == "text 1"
 
 
-def test_other_events_are_ignored(sqlite_ledger: Ledger) -> None:
-    events: list[dict[str, Any]] = [
-        {"action": one} for one in ("PROJECT_UPDATED", "TASKS_CREATED", "LABEL_LINK_CREATED")
-    ]
-    server = Server()
-    events.append(server.told(1, server.answer(1, "ann", "good")))
-    events[-1]["annotation"]["was_cancelled"] = True
-    for event in events:
+def test_other_events_are_ignored_or_refused(sqlite_ledger: Ledger, server: Server) -> None:
+    cancelled = server.told(1, server.answer(1, "ann", "good"))
+    cancelled["annotation"]["was_cancelled"] = True
+    others = [{"action": one} for one in ("PROJECT_UPDATED", "TASKS_CREATED", "LABEL_LINK_CREATED")]
+    for event in (*others, cancelled):
         assert take(sqlite_ledger, event).to_dict()["outcome"] == "ignored"
-    assert sqlite_ledger.is_missing or sqlite_ledger.projects.list() == []
-
-
-LACKING: list[tuple[dict[str, Any], str]] = [
-    ({"annotation": None}, "has no annotation"),
-    ({"project": None}, "of which project"),
-    ({"annotation": {"id": 1, "created_at": "2026-01-05T08:00Z"}}, "of which task"),
-    ({"annotation": {"id": 1, "task": 1}}, "is no time"),
-    ({"annotation": [{}]}, "has no id"),
-    ({"task": {"data": {}}}, "has no id"),
-    ({"action": 1}, "no action"),
-    ({"project": {"id": 1}}, "has no value"),  # what was marked
-]
-
-
-def test_what_lacks_something_is_refused_and_nothing_stored(
-    sqlite_ledger: Ledger, server: Server
-) -> None:
     broken = result(tone=("x",))
     broken[0]["value"] = 5
     event = server.told(1, server.answer(1, "ann", "good"))
     event["annotation"]["result"] = broken
-    for change, said in LACKING:
-        with pytest.raises(Refused, match=said):
+    timeless = {"id": 1, "created_at": "2026-01-05T08:00Z"}
+    for change, problem in (
+        ({"annotation": None}, "has no annotation"), ({"project": None}, "of which project"),
+        ({"annotation": timeless}, "of which task"), ({"annotation": [{}]}, "has no id"),
+        ({"annotation": {"id": 1, "task": 1}}, "is no time"), ({"action": 1}, "no action"),
+        ({"task": {"data": {}}}, "has no id"), ({"project": {"id": 1}}, "has no value"),
+    ):  # fmt: skip
+        with pytest.raises(Refused, match=problem):
             take(sqlite_ledger, {**event, **change})
     with pytest.raises(InvalidOption, match="no URL"):
-        sqlite_ledger.take_label_studio_event(event, "p", url="labels")
+        take(sqlite_ledger, event, url="labels")
     assert sqlite_ledger.is_missing or sqlite_ledger.projects.list() == []

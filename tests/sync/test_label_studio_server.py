@@ -106,9 +106,7 @@ def tracker_at(folder: Path) -> Iterator[str]:
 
 
 @exhaustive
-def test_a_project_is_kept_up_with(
-    label_studio: Server, tracker_at: str, run: Run, folder: Path
-) -> None:
+def test_a_project_is_synced(label_studio: Server, tracker_at: str, run: Run, folder: Path) -> None:
     """Answered, exported, corrected, deleted, undone: one test, for the server is started once."""
     server, secrets = label_studio, {TOKEN}
     ledger = Ledger(f"sqlite:///{folder / 'tracker.db'}")

@@ -1,4 +1,4 @@
-"""MLflow's pages, and what is said of what is none, or lets nobody in."""
+"""MLflow's pages, and refusals of what is none, or lets nobody in."""
 
 from __future__ import annotations
 
@@ -55,30 +55,26 @@ def words(url: str, experiment: str = "manners") -> list[str]:
 
 
 def test_traces_are_read_page_by_page(run: Run, serve: Serve) -> None:
-    server = MLflow([trace(n, n) for n in range(1201)])
-    url = serve(server)
-    told = run(*words(url), "--json").json()
-    assert (told["read"], told["inserted"]) == (1201, 1201)
-    assert server.pages == [(f"timestamp_ms >= {at}", "") for at in (0, START + 499, START + 998)]
-    assert "nothing new" in run(*words(url, "7")).out
-
-
-def test_a_trace_deleted_meanwhile_hides_no_other(run: Run, serve: Serve) -> None:
-    """Pages by number would pass one over, and it would be withdrawn."""
-    server = MLflow([trace(n, n) for n in range(601)])
+    """A trace that is deleted meanwhile hides no other: pages by number would pass one over."""
+    server = MLflow([trace(n, n) for n in range(1001)])
 
     def deleting(path: str, query: dict[str, Any]) -> Answer:
         answer = server(path, query)
-        if server.pages and len(server.traces) > 600:
+        if server.pages and len(server.traces) > 1000:
             del server.traces[0]
         return answer
 
-    assert run(*words(serve(deleting)), "--json").json()["inserted"] == 601
+    url = serve(deleting)
+    done = run(*words(url), "--json").json()
+    assert (done["read"], done["inserted"]) == (1001, 1001)
+    assert server.pages == [(f"timestamp_ms >= {at}", "") for at in (0, START + 499, START + 998)]
+    assert run(*words(url, "7"), "--json").json()["withdrawn"] == 1
+    assert "nothing new" in run(*words(url, "7")).out
 
 
 def test_traces_of_one_moment_fill_pages(run: Run, serve: Serve) -> None:
-    server = MLflow([trace(n, 5 * (n > 1300)) for n in range(1400)])
-    assert run(*words(serve(server)), "--json").json()["inserted"] == 1400
+    server = MLflow([trace(n, 5 * (n > 1100)) for n in range(1200)])
+    assert run(*words(serve(server)), "--json").json()["inserted"] == 1200
     assert [token for _, token in server.pages] == ["", "", "500", "1000"]
 
 
@@ -88,54 +84,46 @@ def test_traces_without_assessments_are_passed_over(run: Run, serve: Serve) -> N
     url = serve(server)
     assert run(*words(url), "--json").json()["read"] == 1
     server.traces[0]["assessments"] = []
-    told = run(*words(url), "--json").json()
-    assert (told["read"], told["withdrawn"]) == (0, 1)
+    done = run(*words(url), "--json").json()
+    assert (done["read"], done["withdrawn"]) == (0, 1)
 
 
+NO_MLFLOW = "does not answer as MLflow does"
 NO_EXPERIMENT: list[tuple[Answer, int, str]] = [
     ((401, b"You are not authenticated."), 3, "export MLFLOW_TRACKING_USERNAME="),
     ((404, b"<html>"), 3, "answers with status 404"),
     ((404, {"detail": "not found"}), 3, "answers with status 404"),
-    ((200, b"<html>Hello</html>"), 3, "does not answer as MLflow does"),
-    ((200, [1, 2]), 3, "does not answer as MLflow does"),
-    ((200, {"experiment": None}), 3, "does not answer as MLflow does"),
-    ((200, {"experiment": {}}), 3, "does not answer as MLflow does"),
+    *(((200, body), 3, NO_MLFLOW)
+      for body in (b"<html>Hello</html>", [1, 2], {"experiment": None}, {"experiment": {}})),
     ((418, {}), 3, "answers with status 418"),
     (ABSENT, 4, "there is no experiment 'manners' in http://127.0.0.1"),
     ((200, {"experiment": EXPERIMENT | {"lifecycle_stage": "deleted"}}), 4, "is deleted in"),
-]
-
-
-def test_what_is_no_experiment_is_refused(run: Run, serve: Serve) -> None:
-    for answer, code, said in NO_EXPERIMENT:
-        url = serve(lambda *_, answer=answer: answer)
-        done = run(*words(url), code=code)
-        assert said in done.err
-        assert len(done.err.strip().splitlines()) <= 2
-
-
+]  # fmt: skip
 NO_TRACES: list[tuple[Answer, str]] = [
     ((404, {"error_code": "ENDPOINT_NOT_FOUND"}), "has no assessments; MLflow 3 has"),
-    ((200, {"traces": 7}), "does not answer as MLflow does"),
-    ((200, {"traces": [{"trace_id": "tr-1"}]}), "does not answer as MLflow does"),
-    ((200, {"traces": [trace(1, 1, request_time="soon")], "next_page_token": "x"}),
-     "does not answer as MLflow does"),
-    ((200, {"traces": [trace(1, 1, assessments=["good"])]}), "does not answer as MLflow does"),
-    ((200, {"traces": [trace(1, 1, assessments=[{}])]}), "does not answer as MLflow does"),
+    *(((200, body), NO_MLFLOW) for body in (
+        {"traces": 7}, {"traces": [{"trace_id": "tr-1"}]},
+        {"traces": [trace(1, 1, request_time="soon")], "next_page_token": "x"},
+        {"traces": [trace(1, 1, assessments=["good"])]},
+        {"traces": [trace(1, 1, assessments=[{}])]})),
 ]  # fmt: skip
 
 
-def test_what_holds_no_traces_is_refused(run: Run, serve: Serve) -> None:
+def test_a_server_that_is_no_mlflow_or_has_no_traces_is_refused(run: Run, serve: Serve) -> None:
     server = MLflow([])
-    for answer, said in NO_TRACES:
 
-        def without(path: str, query: dict[str, Any], answer: Answer = answer) -> Answer:
-            return answer if "traces" in path else server(path, query)
+    def without(answer: Answer) -> str:
+        return serve(lambda path, query: answer if "traces" in path else server(path, query))
 
-        url = serve(without)
-        done = run(*words(url), code=3)
-        assert said in done.err
+    problems = [(serve(lambda *_, answer=answer: answer), code, problem)
+                for answer, code, problem in NO_EXPERIMENT]  # fmt: skip
+    problems += [(without(answer), 3, problem) for answer, problem in NO_TRACES]
+    for url, code, problem in problems:
+        done = run(*words(url), code=code)
+        assert problem in done.err
         assert len(done.err.strip().splitlines()) <= 2
+    done = run(*words("http://127.0.0.1:9"), env={"MLFLOW_TRACKING_TOKEN": "a\nb"}, code=2)
+    assert "what MLFLOW_TRACKING_TOKEN holds is no token" in done.err
 
 
 @pytest.mark.parametrize(
@@ -146,8 +134,9 @@ def test_what_holds_no_traces_is_refused(run: Run, serve: Serve) -> None:
         ({"USERNAME": "ada", "PASSWORD": SECRET}, "Basic YWRhOmEtd29yZC10aGF0LW5vYm9keS1tYXktc2Vl"),
         ({"USERNAME": "ada", "PASSWORD": "é", "TOKEN": SECRET}, "Basic YWRhOsOp"),
     ],
+    ids=["nothing", "token", "password", "both"],
 )  # fmt: skip
-def test_what_the_environment_knows_is_presented(
+def test_credentials_of_the_environment_are_presented(
     run: Run, serve: Serve, known: dict[str, str], sent: str | None
 ) -> None:
     """A name and password go before a token, as with MLflow's own programs."""
@@ -163,8 +152,3 @@ def test_what_the_environment_knows_is_presented(
         done = run(*words(url), env={"MLFLOW_TRACKING_TOKEN": "other-" + SECRET}, code=3)
         assert "does not let you read: status 403" in done.err
         assert SECRET not in done.out + done.err
-
-
-def test_a_token_of_several_lines_is_none(run: Run) -> None:
-    done = run(*words("http://127.0.0.1:9"), env={"MLFLOW_TRACKING_TOKEN": "a\nb"}, code=2)
-    assert "what MLFLOW_TRACKING_TOKEN holds is no token" in done.err

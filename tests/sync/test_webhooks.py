@@ -6,6 +6,7 @@ import base64
 import hashlib
 import hmac
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from ipaddress import ip_address
 from socket import AF_INET, SOCK_STREAM
 from time import monotonic
@@ -16,7 +17,7 @@ import pytest
 from tests.profiles import both
 from tests.sync.listener import Listener, listening
 from tracker.core import clock
-from tracker.core.errors import InvalidOption, NotFound, Refused
+from tracker.core.errors import CheckFailed, InvalidOption, NotFound
 from tracker.ledger import Ledger, webhooks
 from tracker.simulate.crowds import Group, simulate_crowd
 from tracker.storage import schema
@@ -53,20 +54,28 @@ def crowd(ledger: Ledger, name: str = "p", items: int = 5) -> None:
     ledger.import_rows(simulate_crowd(items, 7, groups), name)
 
 
+def add(ledger: Ledger, url: str, *events: str, project: str | None = None) -> int:
+    chosen = events or ("gate_failed",)
+    return ledger.webhooks.add(url, chosen, project=project, allow_private=True).webhook.id
+
+
 def test_a_signature_is_that_of_the_specification() -> None:
     """The example of https://github.com/standard-webhooks/standard-webhooks, computed anew."""
     key = b"a secret of 24 bytes ....."
     signed = hmac.new(key, b"msg_1.1614265330.{}", hashlib.sha256)
     expected = f"v1,{base64.b64encode(signed.digest()).decode()}"
     assert message_signature(key, "msg_1", 1614265330, b"{}") == expected
+    assert webhooks.EVENTS == schema.EVENTS
 
 
-def test_a_snapshot_and_a_finding_are_told_of(ledger: Ledger, listener: Listener) -> None:
+def test_snapshots_and_findings_are_told_once(ledger: Ledger, listener: Listener) -> None:
     crowd(ledger, items=120)
     events = ["snapshot_taken", "finding_raised"]
     made = ledger.webhooks.add(listener.url, events, allow_private=True)
     ledger.snapshot("p", name="first")
     ledger.snapshot("p", if_changed=True)  # nothing was stored, nothing is told
+    with pytest.raises(InvalidOption):
+        ledger.snapshot("p", name="first")
     ledger.audit("p", record=True)
     ledger.audit("p", record=True)
     assert ledger.webhooks.list()[0].waiting == 2
@@ -86,57 +95,32 @@ def test_a_snapshot_and_a_finding_are_told_of(ledger: Ledger, listener: Listener
     assert len(listener.got) == 2
 
 
-def test_a_webhook_is_told_of_its_project_and_its_events(
-    ledger: Ledger, listener: Listener
-) -> None:
+@both
+def test_a_webhook_hears_of_its_project(ledger: Ledger, listener: Listener, time: Clock) -> None:
     crowd(ledger)
     crowd(ledger, "q")
-    of_p = ledger.webhooks.add(
-        listener.url, ["snapshot_taken"], project="p", allow_private=True
-    ).webhook
+    of_p = add(ledger, listener.url, "snapshot_taken", project="p")
+    other = add(ledger, listener.url)
     ledger.snapshot("p")
     ledger.snapshot("q")
     ledger.audit("p", record=True)
     assert [(one.id, one.project, one.waiting) for one in ledger.webhooks.list()] == [
-        (of_p.id, "p", 1)
-    ]
-    ledger.projects.delete("p")
-    assert ledger.webhooks.list() == []
-
-
-@both
-def test_the_list_has_the_last_delivery_of_each(
-    ledger: Ledger, listener: Listener, time: Clock
-) -> None:
-    crowd(ledger)
-    for events in (["snapshot_taken"], ["gate_failed"]):
-        ledger.webhooks.add(listener.url, events, allow_private=True)
-    ledger.snapshot("p")
+        (of_p, "p", 1), (other, None, 0)
+    ]  # fmt: skip
     ledger.webhooks.deliver()
     time.time += HOUR
     ledger.snapshot("p", name="later")
     ledger.webhooks.deliver()
     assert [hook.delivered_at for hook in ledger.webhooks.list()] == [time.time, None]
-
-
-def test_the_events_are_those_that_are_stored() -> None:
-    assert webhooks.EVENTS == schema.EVENTS
-
-
-def test_what_is_not_stored_is_not_told(ledger: Ledger, listener: Listener) -> None:
-    crowd(ledger)
-    ledger.webhooks.add(listener.url, ["snapshot_taken"], allow_private=True)
-    ledger.snapshot("p", name="a")
-    with pytest.raises(InvalidOption):
-        ledger.snapshot("p", name="a")
-    assert ledger.webhooks.list()[0].waiting == 1
+    ledger.projects.delete("p")
+    assert [hook.id for hook in ledger.webhooks.list()] == [other]
 
 
 def test_a_message_is_sent_again_later_and_given_up_after_a_day(
     ledger: Ledger, listener: Listener, time: Clock
 ) -> None:
     crowd(ledger)
-    ledger.webhooks.add(listener.url, ["snapshot_taken"], allow_private=True)
+    add(ledger, listener.url, "snapshot_taken")
     ledger.snapshot("p")
     listener.status = 500
     assert ledger.webhooks.deliver() == (0, 1, 0)
@@ -151,37 +135,27 @@ def test_a_message_is_sent_again_later_and_given_up_after_a_day(
     time.time += 25 * HOUR
     listener.status = 204
     assert ledger.webhooks.deliver() == (0, 0, 0)
-    told = ledger.webhooks.list()[0]
-    assert (told.waiting, told.given_up) == (0, 1)
+    webhook = ledger.webhooks.list()[0]
+    assert (webhook.waiting, webhook.given_up) == (0, 1)
     assert len({headers["webhook-id"] for headers, _ in listener.got}) == 1
 
 
-def test_a_redirect_is_not_followed(ledger: Ledger, listener: Listener) -> None:
-    made = ledger.webhooks.add(listener.url, ["gate_failed"], allow_private=True).webhook
-    assert ledger.webhooks.test(made.id).fault is None
-    listener.status = 307
-    assert ledger.webhooks.test(made.id).fault == "it answered 307"
-    assert len(listener.got) == 2
-
-
-def test_a_slow_receiver_holds_up_no_other(ledger: Ledger, listener: Listener) -> None:
-    crowd(ledger)
+def test_a_slow_receiver_delays_no_other_and_is_not_waited_for(
+    sqlite_ledger: Ledger, listener: Listener, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    crowd(sqlite_ledger)
     with listening() as slow:
         slow.dripping = lambda: not listener.got
         for url in (slow.url, listener.url):
-            ledger.webhooks.add(url, ["snapshot_taken"], allow_private=True)
-        ledger.snapshot("p")
-        assert ledger.webhooks.deliver() == (2, 0, 0)
-
-
-def test_an_answer_that_drips_is_not_waited_for(
-    sqlite_ledger: Ledger, listener: Listener, monkeypatch: pytest.MonkeyPatch
-) -> None:
+            add(sqlite_ledger, url, "snapshot_taken")
+        sqlite_ledger.snapshot("p")
+        assert sqlite_ledger.webhooks.deliver() == (2, 0, 0)
     monkeypatch.setattr("tracker.sync.webhooks._SECONDS", 0.2)
     until = monotonic() + 5
     listener.dripping = lambda: monotonic() < until
-    made = sqlite_ledger.webhooks.add(listener.url, ["gate_failed"], allow_private=True).webhook
-    assert sqlite_ledger.webhooks.test(made.id).fault == "it did not answer within 0.2 seconds"
+    slow_one = add(sqlite_ledger, listener.url)
+    fault = sqlite_ledger.webhooks.test(slow_one).fault
+    assert fault == "it did not answer within 0.2 seconds"
     until = 0
 
 
@@ -191,87 +165,125 @@ PRIVATE = ("127.0.0.1", "localhost", "169.254.169.254", "[::1]", "10.0.0.1", "[6
 PUBLIC = ("8.8.8.8", "64:ff9b::808:808", "2002:808:808::", "2606:4700::1")
 
 
-def test_a_private_address_is_refused_unless_allowed(sqlite_ledger: Ledger) -> None:
+def test_an_unfit_webhook_is_refused(sqlite_ledger: Ledger) -> None:
     for host in PRIVATE:
         with pytest.raises(InvalidOption, match="private network\nto allow it: --allow-private"):
             sqlite_ledger.webhooks.add(f"http://{host}:9/x", ["gate_failed"])
     for address in PUBLIC:
         assert is_public(ip_address(address)), address
+    urls = ("ftp://example.org", "https://", "https://ada:secret@example.org",
+            "https://example.org:port", "https://example.org/a b",
+            "https://😀.example/")  # fmt: skip
+    unfit = [(url, ["gate_failed"]) for url in urls]
+    for url, events in (*unfit, ("https://example.org", ["gate_fails"]), ("https://a.org", [])):
+        with pytest.raises(InvalidOption):
+            sqlite_ledger.webhooks.add(url, events)
+    for call in (sqlite_ledger.webhooks.remove, sqlite_ledger.webhooks.test):
+        with pytest.raises(NotFound, match="there is no webhook 7"):
+            call(7)
+    with pytest.raises(NotFound):
+        sqlite_ledger.webhooks.add("https://example.org", ["gate_failed"], project="none")
 
 
-def test_a_name_that_comes_to_lead_elsewhere_is_not_followed(
+def test_a_message_goes_to_its_address_alone(
     sqlite_ledger: Ledger, listener: Listener, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What is checked is what is connected to: a second look would find another address."""
-    port = listener.server_address[1]
+    """No redirect is followed, no proxy asked, and no address looked up a second time."""
+    hooks, number = sqlite_ledger.webhooks, add(sqlite_ledger, listener.url)
+    with listening() as proxy:
+        monkeypatch.setenv("http_proxy", proxy.url)
+        assert hooks.test(number).fault is None
+        assert (len(listener.got), proxy.got) == (1, [])
+        url = proxy.url
+    assert hooks.test(add(sqlite_ledger, url)).fault == (
+        "it cannot be reached: [Errno 111] Connection refused"
+    )
+    listener.status = 307
+    assert hooks.test(number).fault == "it answered 307"
+    assert len(listener.got) == 2
     leads = ["192.0.2.1", "127.0.0.1", "8.8.8.8"]
+    port = listener.server_address[1]
 
     def looked_up(host: str, *_: object, **__: object) -> list[Any]:
         address = leads.pop() if host == "moving.example" else host
         return [(AF_INET, SOCK_STREAM, 6, "", (address, port))]
 
     monkeypatch.setattr("socket.getaddrinfo", looked_up)
-    url = f"http://moving.example:{port}/"
-    made = sqlite_ledger.webhooks.add(url, ["gate_failed"]).webhook
-    assert "a private one" in str(sqlite_ledger.webhooks.test(made.id).fault)
+    made = hooks.add(f"http://moving.example:{port}/", ["gate_failed"]).webhook
+    assert "a private one" in str(hooks.test(made.id).fault)
     assert leads == ["192.0.2.1"]
-    assert listener.got == []
+    assert len(listener.got) == 2
 
 
-def test_no_proxy_of_the_environment_is_asked(
-    sqlite_ledger: Ledger, listener: Listener, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with listening() as proxy:
-        monkeypatch.setenv("http_proxy", proxy.url)
-        made = sqlite_ledger.webhooks.add(listener.url, ["gate_failed"], allow_private=True).webhook
-        assert sqlite_ledger.webhooks.test(made.id).fault is None
-        assert (len(listener.got), proxy.got) == (1, [])
-
-
-def test_a_listener_that_is_gone_is_a_fault_in_words(sqlite_ledger: Ledger) -> None:
-    with listening() as gone:
-        url = gone.url
-    made = sqlite_ledger.webhooks.add(url, ["gate_failed"], allow_private=True).webhook
-    assert sqlite_ledger.webhooks.test(made.id).fault == (
-        "it cannot be reached: [Errno 111] Connection refused"
-    )
-
-
-def test_a_gate_that_fails_is_told_of_with_its_figures(ledger: Ledger, listener: Listener) -> None:
+def test_a_failing_gate_is_told_with_its_figures(ledger: Ledger, listener: Listener) -> None:
     crowd(ledger)
-    ledger.webhooks.add(listener.url, ["gate_failed"], allow_private=True)
+    number = add(ledger, listener.url)
     ledger.webhooks.tell_of_gate(ledger.gate_text("p", "[[check]]\nitems_at_least = 1"))
     assert ledger.webhooks.list()[0].waiting == 0
     unknown = '[[check]]\nmeasure = "percent_agreement"\nmax_drop = 0.1\n'
     ledger.webhooks.tell_of_gate(ledger.gate_text("p", f"{unknown}[[check]]\nitems_at_least = 900"))
     assert ledger.webhooks.deliver() == (1, 0, 0)
-    (told,) = listener.told()
-    (check,) = told["data"]["checks"]
-    assert told["data"]["failed"] == [check["check"]]
+    (message,) = listener.told()
+    (check,) = message["data"]["checks"]
+    assert message["data"]["failed"] == [check["check"]]
     assert (check["threshold"], check["value"], check["undefined"]) == (900, 5, None)
-    ledger.webhooks.remove(ledger.webhooks.list()[0].id)
+    ledger.webhooks.remove(number)
     assert ledger.webhooks.list() == []
 
 
-def test_an_unfit_webhook_is_refused(sqlite_ledger: Ledger) -> None:
-    urls = ("ftp://example.org", "https://", "https://ada:secret@example.org",
-            "https://example.org:port", "https://example.org/a b",
-            "https://😀.example/")  # fmt: skip
-    unfit = [(url, ["gate_failed"]) for url in urls]
-    for url, events in (
-        *unfit,
-        ("https://example.org", ["gate_fails"]),
-        ("https://example.org", []),
-    ):
-        with pytest.raises(InvalidOption):
-            sqlite_ledger.webhooks.add(url, events)
+# -- Requests with keys ---------------------------------------------------------------------------
 
 
-def test_a_webhook_that_is_not_there_is_not_found(sqlite_ledger: Ledger) -> None:
-    for call in (sqlite_ledger.webhooks.remove, sqlite_ledger.webhooks.test):
-        with pytest.raises(NotFound, match="there is no webhook 7"):
-            call(7)
-    with pytest.raises(NotFound):
-        sqlite_ledger.webhooks.add("https://example.org", ["gate_failed"], project="none")
-    with pytest.raises(Refused):
-        sqlite_ledger.gate_text("none", "nonsense")
+def test_a_request_is_answered_as_before_for_a_day(ledger: Ledger, time: Clock) -> None:
+    requests = ledger.requests
+    assert requests.begin("ada", "k", "digest") is None
+    with pytest.raises(CheckFailed, match="under way"):
+        requests.begin("ada", "k", "digest")
+    with pytest.raises(InvalidOption, match="another request"):
+        requests.begin("ada", "k", "other")
+    assert requests.begin("bob", "k", "other") is None
+    requests.keep("ada", "k", 201, "/there", "{}")
+    assert requests.begin("ada", "k", "digest") == (201, "/there", "{}")
+    requests.forget("bob", "k")  # a request that failed may be sent again
+    assert requests.begin("bob", "k", "digest") is None
+    time.time += 2 * HOUR  # and one that died
+    assert requests.begin("bob", "k", "digest") is None
+    assert requests.begin("ada", "k", "digest") == (201, "/there", "{}")
+    time.time += 23 * HOUR
+    assert requests.begin("ada", "k", "other") is None
+
+
+@both
+def test_a_change_is_stored_with_its_answer_or_not_at_all(ledger: Ledger) -> None:
+    requests = ledger.requests
+
+    def begun(_: int) -> bool:
+        try:
+            return requests.begin("ada", "k", "digest") is None
+        except CheckFailed:
+            return False
+
+    with ThreadPoolExecutor(8) as pool:  # of requests sent at the same moment one begins
+        for _ in range(3):
+            assert sum(pool.map(begun, range(8))) == 1
+            requests.forget("ada", "k")
+    requests.begin("ada", "k", "digest")
+
+    def create(name: str, *, again: bool = False) -> None:
+        with requests.ending("ada", "k") as keep:
+            ledger.projects.create(name)
+            assert ledger.projects.find(name).name == name  # it sees what it did
+            keep(201, f"/{name}", "{}")
+            if again:
+                ledger.projects.create(name)
+
+    with pytest.raises(InvalidOption):
+        create("p", again=True)
+    assert ledger.projects.list() == []
+    create("p")
+    requests.forget("ada", "k")  # not what was answered
+    assert requests.begin("ada", "k", "digest") == (201, "/p", "{}")
+    with pytest.raises(CheckFailed, match="begun anew"):
+        create("q")
+    assert [one.project.name for one in ledger.projects.list()] == ["p"]
+    assert ledger.database.check() == []

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib.resources import files
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import uvicorn
@@ -15,11 +16,11 @@ from playwright.sync_api import Browser, ConsoleMessage, Page, Request
 from tracker.ledger import Ledger
 from tracker.web.app import create_app, listening_socket
 
-__all__ = ["LOOKS", "Look", "Watched", "axe_faults", "opened", "served"]
+__all__ = ["LOOKS", "Look", "Watched", "axe_faults", "browse", "opened", "served", "visible_faults"]
 
 
 class Look(NamedTuple):
-    """A width of the window in pixels, and a colour scheme."""
+    """A width of the window in pixels, and a color scheme."""
 
     width: int
     scheme: Any
@@ -51,15 +52,7 @@ def served(ledger: Ledger, *, port: int = 0, patience: float = 60) -> Iterator[s
 
 @dataclass
 class Watched:
-    """A page in a browser, and what it should not do.
-
-    Attributes:
-        page: the page.
-        base: the server's address.
-        complaints: errors of scripts, of the policy and of requests.
-        outside: addresses of other servers that were asked for.
-        dialogs: what an alert said.
-    """
+    """A page in a browser, and what it should not do: complain, ask others, open dialogs."""
 
     page: Page
     base: str
@@ -72,6 +65,11 @@ class Watched:
         answer = self.page.goto(self.base + path)
         assert answer is not None
         return answer.status
+
+    def press(self, key: str) -> None:
+        """Press a key once the page has loaded."""
+        self.page.wait_for_load_state()
+        self.page.keyboard.press(key)
 
     def watch(self) -> None:
         """Begin to note what the page does."""
@@ -102,6 +100,16 @@ def opened(browser: Browser, base: str, width: int = 1200) -> Iterator[Watched]:
         context.close()
 
 
+@contextmanager
+def browse(browser: Browser, ledger: Ledger, path: str, width: int = 1200) -> Iterator[Watched]:
+    """Serve a ledger and open one of its pages, which may complain of nothing."""
+    with served(ledger) as base, opened(browser, base, width) as watched:
+        watched.go(path)
+        yield watched
+        assert watched.complaints == []
+        assert watched.outside == []
+
+
 def axe_faults(page: Page) -> list[str]:
     """Return what axe finds on a page that hinders somebody, if more than a little."""
     page.evaluate(files("axe_core_python").joinpath("axe.min.js").read_text("utf-8"))
@@ -112,3 +120,26 @@ def axe_faults(page: Page) -> list[str]:
         if one["impact"] in _FAULTS
         for node in one["nodes"]
     ]
+
+
+def visible_faults(page: Page, look: Look) -> list[str]:
+    """Return what is wrong with a page as a window of a width and a scheme shows it."""
+    width = look.width
+    page.set_viewport_size({"width": width, "height": 900})
+    page.emulate_media(color_scheme=look.scheme)
+    faults = axe_faults(page) if width != 768 else []
+    wide = page.evaluate("document.documentElement.scrollWidth")
+    if wide > width:
+        faults.append(f"{page.url}: {wide} pixels are wider than {width}")
+    cut_off = page.evaluate(
+        "[...document.querySelectorAll('caption')].filter(one => one.checkVisibility()"
+        " && one.getBoundingClientRect().right > innerWidth).map(one => one.textContent)"
+    )
+    faults += [f"{page.url}: a caption is cut off: {text}" for text in cut_off]
+    levels = [int(tag[1]) for tag in page.evaluate(
+        "[...document.querySelectorAll('h1,h2,h3,h4,h5,h6')].map(one => one.tagName)")]  # fmt: skip
+    if levels[:1] != [1] or any(b - a > 1 for a, b in pairwise(levels)):
+        faults.append(f"{page.url}: headings out of order: {levels}")
+    if len({*page.screenshot()[200:]}) < 50:
+        faults.append(f"{page.url}: the picture is blank")
+    return faults

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from fastapi.testclient import TestClient
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, expect, sync_playwright
 
 from tests.chromium import FLAGS, Unavailable, chromium
 from tracker.ledger import Ledger
@@ -31,6 +31,7 @@ def browser() -> Iterator[Browser]:
         if os.environ.get("CI"):
             raise
         pytest.skip(f"NO BROWSER: {error}")
+    expect.set_options(timeout=30_000)  # a busy machine
     with sync_playwright() as playwright:
         started = playwright.chromium.launch(executable_path=path, args=list(FLAGS))
         yield started

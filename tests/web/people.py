@@ -3,26 +3,20 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from fastapi.testclient import TestClient
 
+from tests.ceiling import shared_work
 from tracker.ledger import Ledger
 from tracker.simulate.crowds import Group, simulate_crowd
 from tracker.web.app import create_app
 from tracker.web.sign_in import Access
 
-__all__ = [
-    "AT",
-    "PAGE",
-    "PASSWORD",
-    "ROLES",
-    "acting",
-    "browser_at",
-    "filled_ledger",
-    "form_token",
-    "signed_in",
-]
+__all__ = ["AT", "PAGE", "PASSWORD", "ROLES", "acting", "browser_at", "filled_ledger",
+           "form_token", "signed_in"]  # fmt: skip
 
 ROLES = ("annotator", "viewer", "manager", "admin")
 PASSWORD = "correct horse battery"
@@ -36,14 +30,24 @@ def filled_ledger(folder: Path) -> Ledger:
 
     The annotator is ``constant 1``.
     """
-    ledger = Ledger(f"sqlite:///{folder / 'served.db'}")
-    ledger.import_rows(simulate_crowd(60, 7, [Group("honest", 5), Group("constant", 1)]), "p")
-    ledger.record_audit_by_question("p")
-    ledger.snapshot("p", name="first")
-    for role in ROLES:
-        bound = ["p:constant 1"] if role == "annotator" else []
-        ledger.users.add(role, role, password=PASSWORD, annotators=bound)
-    return ledger
+    with shared_work():
+        (folder / "served.db").write_bytes(_content())
+    return Ledger(f"sqlite:///{folder / 'served.db'}")
+
+
+@cache
+def _content() -> bytes:
+    """The file of that ledger, filled once."""
+    with TemporaryDirectory() as folder:
+        file = Path(folder) / "served.db"
+        ledger = Ledger(f"sqlite:///{file}")
+        ledger.import_rows(simulate_crowd(60, 7, [Group("honest", 5), Group("constant", 1)]), "p")
+        ledger.record_audit_by_question("p")
+        ledger.snapshot("p", name="first")
+        for role in ROLES:
+            bound = ["p:constant 1"] if role == "annotator" else []
+            ledger.users.add(role, role, password=PASSWORD, annotators=bound)
+        return file.read_bytes()
 
 
 def browser_at(ledger: Ledger, at: str = AT, *, address: str = "192.0.2.7") -> TestClient:

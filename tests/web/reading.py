@@ -18,12 +18,14 @@ class Read(NamedTuple):
         links: their texts and addresses.
         rows: the texts of the cells of each row of its tables.
         tags: the name of every element.
+        scripts: how many of them are scripts from a file.
     """
 
     text: str
     links: list[tuple[str, str]]
     rows: list[list[str]]
     tags: list[str]
+    scripts: int
 
     def to(self, text: str) -> str:
         """Return the address to which a link of that text leads; there is one."""
@@ -39,7 +41,8 @@ def read(client: TestClient, address: str, status: int = 200) -> Read:
     reader.feed(answer.text)
     links = [("".join(text).strip(), href) for text, href in reader.links]
     rows = [[" ".join("".join(cell).split()) for cell in row] for row in reader.rows]
-    return Read(" ".join("".join(reader.text).split()), links, rows, reader.tags)
+    text = " ".join("".join(reader.text).split())
+    return Read(text, links, rows, reader.tags, reader.scripts)
 
 
 class _Reader(HTMLParser):
@@ -49,10 +52,12 @@ class _Reader(HTMLParser):
         self.links: list[tuple[list[str], str]] = []
         self.rows: list[list[list[str]]] = []
         self.tags: list[str] = []
+        self.scripts = 0
         self._open: list[str] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.tags.append(tag)
+        self.scripts += tag == "script" and any(name == "src" for name, _ in attrs)
         self._open.append(tag)
         if tag == "a":
             self.links.append(([], dict(attrs).get("href") or ""))

@@ -1,12 +1,18 @@
-"""The application as a whole: what every route and response keeps to."""
+"""The application as a whole: what every route and response has, its health and its metrics."""
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pandas as pd
 from fastapi.testclient import TestClient
+from prometheus_client.parser import text_string_to_metric_families
 
 from tests.profiles import both
 from tracker.ledger import Ledger
+from tracker.simulate.crowds import Group, simulate_crowd
+from tracker.web.app import create_app
 from tracker.web.templating import link_to
 
 ANSWERS = pd.DataFrame(
@@ -14,36 +20,30 @@ ANSWERS = pd.DataFrame(
 )
 
 
-def test_every_response_lets_no_script_run_but_ours(client: TestClient) -> None:
+def test_every_response_lets_only_our_scripts_run(client: TestClient) -> None:
     for path in ("/", "/projects/none", "/nothing", "/static/app.css"):
         policy = client.get(path).headers["content-security-policy"]
         assert "default-src 'none'; script-src 'self'; style-src 'self'" in policy
-
-
-def test_a_name_is_a_text_and_its_link_leads_to_it(client: TestClient, ledger: Ledger) -> None:
-    name = '<b>a/b</b> & "c"?#%2F'
-    ledger.projects.create(name)
-    text = client.get("/").text
-    assert "<b>a/b" not in text
-    assert link_to("", "projects", name) in text
-    assert "&lt;b&gt;a/b&lt;/b&gt;" in client.get(link_to("", "projects", name)).text
-
-
-def test_an_error_page_of_a_project_keeps_its_tabs(client: TestClient, ledger: Ledger) -> None:
-    ledger.projects.create("p")
-    for path in ("items/none", "gate?as_of=never", "snapshots/none"):
-        assert 'href="/projects/p/annotators"' in client.get(f"/projects/p/{path}").text, path
-    assert "/projects/none/annotators" not in client.get("/projects/none/items/x").text
-
-
-def test_an_error_of_the_interface_is_a_problem_document(client: TestClient) -> None:
     answer = client.get("/api/v1/nothing")
     assert answer.headers["content-type"] == "application/problem+json"
     assert answer.json()["status"] == answer.status_code == 404
 
 
+def test_names_are_texts_and_error_pages_have_tabs(client: TestClient, ledger: Ledger) -> None:
+    name = '<b>a/b</b> & "c"?#%2F'
+    for project in (name, "p"):
+        ledger.projects.create(project)
+    text = client.get("/").text
+    assert "<b>a/b" not in text
+    assert link_to("", "projects", name) in text
+    assert "&lt;b&gt;a/b&lt;/b&gt;" in client.get(link_to("", "projects", name)).text
+    for path in ("items/none", "gate?as_of=never", "snapshots/none"):
+        assert 'href="/projects/p/annotators"' in client.get(f"/projects/p/{path}").text, path
+    assert "/projects/none/annotators" not in client.get("/projects/none/items/x").text
+
+
 @both
-def test_figures_follow_an_import_by_somebody_else(client: TestClient, ledger: Ledger) -> None:
+def test_figures_follow_an_import_elsewhere(client: TestClient, ledger: Ledger) -> None:
     ledger.projects.create("p")
     assert "There are no answers to count yet" in client.get("/projects/p").text
     ledger.import_frame(ANSWERS, "p")
@@ -62,7 +62,64 @@ def test_head_is_answered_like_get_without_the_body(client: TestClient, ledger: 
         assert head.content == b"", path
     stream = client.head("/events")
     assert (stream.status_code, stream.content) == (200, b"")
+    assert client.head("/sign-out").status_code == 405  # only POST does that
 
 
-def test_head_does_not_ask_what_only_post_does(client: TestClient) -> None:
-    assert client.head("/sign-out").status_code == 405
+# -- Health and metrics ---------------------------------------------------------------------------
+
+
+def samples(client: TestClient) -> dict[str, list[tuple[dict[str, str], float]]]:
+    """The samples of each metric."""
+    found: dict[str, list[tuple[dict[str, str], float]]] = {}
+    for family in text_string_to_metric_families(client.get("/metrics").text):
+        for one in family.samples:
+            found.setdefault(one.name, []).append((one.labels, one.value))
+    return found
+
+
+def test_metrics_have_the_figures_of_the_last_snapshot(client: TestClient, ledger: Ledger) -> None:
+    ledger.import_rows(simulate_crowd(120, 7, [Group("honest", 6), Group("constant", 1)]), 'p "1"')
+    ledger.audit('p "1"', record=True)
+    snapshot = ledger.snapshot('p "1"').to_dict()
+    alpha = next(m for m in snapshot["measures"] if m["measure"] == "krippendorff_alpha")
+    metrics = samples(client)
+    names = {"project": 'p "1"', "question": "label"}
+    assert metrics["tracker_alpha"] == [(names, alpha["value"])]
+    assert metrics["tracker_alpha_bound"] == [
+        ({**names, "bound": "low"}, alpha["ci_low"]),
+        ({**names, "bound": "high"}, alpha["ci_high"]),
+    ]
+    assert metrics["tracker_snapshot_items"] == [(names, 120)]
+    kinds = {labels["kind"] for labels, _ in metrics["tracker_open_findings"]}
+    assert kinds >= {"constant_category"}
+    ((of, moment),) = metrics["tracker_last_import_timestamp_seconds"]
+    assert of == {"project": 'p "1"'}
+    assert abs(moment - metrics["tracker_snapshot_timestamp_seconds"][0][1]) < 60
+
+
+def test_each_application_counts_its_requests_by_route(client: TestClient, ledger: Ledger) -> None:
+    ledger.projects.create("a/b")
+    for path in ("/healthz", "/api/v1/projects/a%2Fb", "/api/v1/projects/other", "/no/such/page"):
+        client.get(path)
+    client.request("BREW", "/no/such/page")
+    counts = {
+        (labels["method"], labels["route"], labels["status"]): number
+        for labels, number in samples(client)["tracker_requests_total"]
+    }
+    assert counts["GET", "/api/v1/projects/{project}", "200"] == 1
+    assert counts["GET", "/api/v1/projects/{project}", "404"] == 1
+    assert counts["any", "none", "404"] == 2
+    assert not any("a/b" in route or "a%2Fb" in route for _, route, _ in counts)
+    with TestClient(create_app(ledger), base_url="http://127.0.0.1:8000") as other:
+        assert "/healthz" not in other.get("/metrics").text
+    assert re.search('route="/healthz",status="200"} 1.0', client.get("/metrics").text)
+
+
+def test_health_is_that_of_the_database(client: TestClient, tmp_path: Path) -> None:
+    assert (client.get("/healthz").status_code, client.get("/healthz").text) == (200, "ok\n")
+    path = tmp_path / "other.db"
+    path.write_bytes(b"nothing that is a database")
+    for url in (f"sqlite:///{path}", f"sqlite:///{tmp_path}/no/folder.db"):
+        with TestClient(create_app(Ledger(url)), base_url="http://127.0.0.1:8000") as other:
+            answer = other.get("/healthz")
+            assert (answer.status_code, answer.text) == (503, "")

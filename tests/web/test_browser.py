@@ -1,24 +1,29 @@
-"""Every page in a real browser: shown whole, to everybody, and with nothing else in it."""
+"""Pages in a real browser: shown whole, worked by keys, kept up to date, and safe.
+
+The ordinary run opens a few; the exhaustive run opens every page, and works through whole stories.
+"""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
 from contextlib import ExitStack
-from itertools import pairwise
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import pandas as pd
 import pytest
 from playwright.sync_api import Browser, Page, expect
+from sqlalchemy import text
 
 from tests.filled import FillOnce
 from tests.helpers import write_file
 from tests.judge.faces import fill_judges
-from tests.profiles import EXHAUSTIVE
-from tests.web.browsing import LOOKS, Look, Watched, axe_faults, opened, served
-from tests.web.hostile import HOSTILE, fill_hostile
+from tests.profiles import exhaustive
+from tests.web.browsing import LOOKS, axe_faults, browse, opened, served, visible_faults
+from tests.web.hostile import fill_hostile
+from tests.web.pages.test_answer import ITEMS, assign_items, recorded_answers
+from tests.work.test_assignments import import_items
 from tracker.ledger import Ledger
 from tracker.report.gathered import Asked
 from tracker.report.report import FORMATS, report_document
@@ -26,22 +31,42 @@ from tracker.simulate.crowds import Group, simulate_crowd
 from tracker.web.templating import link_to
 
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")
+COLUMNS = ["item", "annotator", "category"]
+PASSWORD = "correct horse battery"
 
 
 def fill(ledger: Ledger) -> None:
-    """A project of a crowd with findings and snapshots, one of spans, one of nothing."""
+    """A project of a crowd with findings and snapshots, and an empty one."""
     groups = [Group("honest", 5), Group("constant", 1)]
     ledger.import_rows(simulate_crowd(80, 7, groups), "p")
     ledger.record_audit_by_question("p")
     ledger.snapshot("p", name="first")
     ledger.snapshot("p", name="second")
-    ledger.projects.create("spans", answers="spans")
-    rows = [("1", who, "x", 0, 3) for who in "ab"]
-    columns = ["item", "annotator", "category", "start", "end"]
-    ledger.import_frame(pd.DataFrame(rows, columns=columns), "spans")
     ledger.projects.create("empty")
+
+
+def fill_kinds(ledger: Ledger) -> None:
+    """Those, a project of spans, and one of models as judges."""
+    fill(ledger)
+    ledger.projects.create("spans", answers="spans")
+    frame = pd.DataFrame(
+        [("1", who, "x", 0, 3) for who in "ab"], columns=[*COLUMNS, "start", "end"]
+    )
+    ledger.import_frame(frame, "spans")
     fill_judges(ledger)
 
+
+@pytest.fixture
+def crowd(ours: Ledger, fill_once: FillOnce) -> Ledger:
+    return fill_once(ours, fill)
+
+
+def import_ten(ledger: Ledger, project: str) -> None:
+    rows = [(str(n), who, "x") for n in range(5) for who in "ab"]
+    ledger.import_frame(pd.DataFrame(rows, columns=COLUMNS), project)
+
+
+# -- Shown whole ----------------------------------------------------------------------------------
 
 OF_PROJECT = (
     "", "/items", "/items?differ=true", "/items/item%200001", "/annotators",
@@ -61,53 +86,27 @@ PAGES = (
 )  # fmt: skip
 
 
-NAMED = "annotators|categories|findings|imports|items|judges|projects|questions|snapshots|with"
-
-
-def check_shown(watched: Watched, look: Look) -> list[str]:
-    """Return what is wrong with a page as it is shown in a window of a width and a scheme."""
-    page, width = watched.page, look.width
-    page.set_viewport_size({"width": width, "height": 900})
-    page.emulate_media(color_scheme=look.scheme)
-    faults = axe_faults(page) if width != 768 else []
-    wide = page.evaluate("document.documentElement.scrollWidth")
-    if wide > width:
-        faults.append(f"{page.url}: {wide} pixels are wider than {width}")
-    cut_off = page.evaluate(
-        "[...document.querySelectorAll('caption')].filter(one => one.checkVisibility()"
-        " && one.getBoundingClientRect().right > innerWidth).map(one => one.textContent)"
-    )
-    faults += [f"{page.url}: a caption is cut off: {text}" for text in cut_off]
-    levels = [int(tag[1]) for tag in page.evaluate(
-        "[...document.querySelectorAll('h1,h2,h3,h4,h5,h6')].map(one => one.tagName)")]  # fmt: skip
-    if levels[:1] != [1] or any(b - a > 1 for a, b in pairwise(levels)):
-        faults.append(f"{page.url}: headings out of order: {levels}")
-    if len({*page.screenshot()[200:]}) < 50:
-        faults.append(f"{page.url}: the picture is blank")
-    return faults
-
-
-def test_every_page_is_shown_whole_to_everybody(
-    browser: Browser, ours: Ledger, fill_once: FillOnce
-) -> None:
-    fill_once(ours, fill)
+@exhaustive
+def test_each_page_is_shown_whole(browser: Browser, ours: Ledger, fill_once: FillOnce) -> None:
+    fill_once(ours, fill_kinds)
     faults = []
     with served(ours) as base, opened(browser, base) as watched:
-        for path in PAGES if EXHAUSTIVE else PAGES[::2]:
+        for path in PAGES:
             status = watched.go(path)
             assert status == (404 if path in {"/nothing", "/projects/none"} else 200), path
             for look in LOOKS:
-                faults += check_shown(watched, look)
+                faults += visible_faults(watched.page, look)
         missing = "Failed to load resource: the server responded with a status of 404"
-        faults += [one for one in watched.complaints if missing not in one]
-        faults += watched.outside
+        faults += [one for one in watched.complaints if missing not in one] + watched.outside
     assert not faults, "\n".join(faults)
 
 
-def test_hostile_texts_stay_texts_on_every_page(browser: Browser, ours: Ledger) -> None:
-    """Two pages of each kind that is linked to."""
+@exhaustive
+def test_hostile_texts_stay_texts(browser: Browser, ours: Ledger) -> None:
+    """On two pages of each kind that is linked to."""
     name = fill_hostile(ours)
-    with served(ours) as base, opened(browser, base) as watched:
+    named = "annotators|categories|findings|imports|items|judges|projects|questions|snapshots|with"
+    with browse(browser, ours, "/") as watched:
         waiting = ["/", link_to("", "projects", name)]
         known, kinds = {*waiting}, Counter[str]()
         for path in waiting:
@@ -118,41 +117,76 @@ def test_hostile_texts_stay_texts_on_every_page(browser: Browser, ours: Ledger) 
             for address in page.locator("main a[href^='/'], .tabs a").evaluate_all(
                 "all => all.map(one => one.getAttribute('href'))"
             ):
-                kind = re.sub(f"({NAMED})/[^/]+", r"\1/*", urlsplit(address).path)
-                if (
-                    address not in known
-                    and kinds[kind] < 2
-                    and not kind.endswith(("report", ".csv"))
-                ):
+                kind = re.sub(f"({named})/[^/]+", r"\1/*", urlsplit(address).path)
+                is_file = kind.endswith(("report", ".csv"))
+                if address not in known and kinds[kind] < 2 and not is_file:
                     waiting.append(address)
                     known.add(address)
                     kinds[kind] += 1
         assert len(kinds) > 15
         assert watched.dialogs == []
-        assert watched.outside == []
-        assert watched.complaints == []
-    assert HOSTILE[0] in name
 
 
-def test_an_import_elsewhere_is_shown_without_a_reload(
-    browser: Browser, ours: Ledger, fill_once: FillOnce
-) -> None:
-    fill_once(ours, fill)
-    with served(ours) as base, opened(browser, base) as watched:
-        watched.go("/projects/empty")
+@exhaustive
+def test_names_without_a_space_do_not_widen_a_report(browser: Browser, ours: Ledger) -> None:
+    long = "x" * 180
+    rows = [
+        (f"{long}{n}", f"{long}{who}", f"{long}{(n + (n % 3 == who)) % 3}", long)
+        for n in range(12)
+        for who in range(4)
+    ]
+    ours.import_frame(pd.DataFrame(rows, columns=[*COLUMNS, "text"]), long)
+    ours.annotators.kind(long, f"{long}3", "model")
+    page = browser.new_page(viewport={"width": 375, "height": 800})
+    page.set_content(FORMATS["html"](report_document(ours, Asked(long))).decode())
+    page.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true })")
+    assert page.evaluate("document.documentElement.scrollWidth") == 375
+    page.close()
+
+
+# -- Kept up to date ------------------------------------------------------------------------------
+
+
+def test_a_page_follows_imports_and_the_end_of_the_session(browser: Browser, crowd: Ledger) -> None:
+    """Without a reload: what the reader unfolded stays unfolded."""
+    user = crowd.users.add("ada", "viewer", password=PASSWORD)
+    with browse(browser, crowd, "/projects/p/questions/label") as watched:
         page = watched.page
+        page.get_by_label("Name").fill("ada")
+        page.get_by_label("Password").fill(PASSWORD)
+        page.get_by_role("button", name="Sign in").click()
+        expect(page.locator("h1")).to_contain_text("label")
         page.evaluate("window.kept = 1")
-        rows = [(str(n), who, "x") for n in range(5) for who in "ab"]
-        columns = ["item", "annotator", "category"]
-        Ledger(str(ours.database.url)).import_frame(pd.DataFrame(rows, columns=columns), "empty")
-        expect(page.locator("#words")).to_contain_text("2 annotators gave 10 answers")
+        why = page.locator("details.why").first
+        why.locator("summary").click()
+        other = Ledger(str(crowd.database.url))
+        other.import_frame(pd.DataFrame([("new", "x", "positive")], columns=COLUMNS), "p")
+        expect(page.locator("main")).to_contain_text("81 items")
+        assert why.evaluate("one => one.open")
         assert page.evaluate("window.kept") == 1
+        crowd.users.end_sessions(user.id)
+        page.wait_for_url("**/sign-in?next=%2Fprojects%2Fp%2Fquestions%2Flabel")
+        watched.complaints = [one for one in watched.complaints if "401" not in one]
 
 
-def test_a_page_is_shown_before_its_figures_are_counted(
-    browser: Browser, ours: Ledger, fill_once: FillOnce
-) -> None:
-    fill_once(ours, fill)
+@exhaustive
+def test_a_page_catches_up_after_the_server_restarts(browser: Browser, ours: Ledger) -> None:
+    ours.projects.create("empty")
+    with ExitStack() as open_until_the_end:
+        with served(ours) as base:
+            watched = open_until_the_end.enter_context(opened(browser, base))
+            watched.go("/projects/empty")
+        page = watched.page
+        expect(page.locator("#unreachable")).to_be_visible()
+        import_ten(ours, "empty")
+        with served(ours, port=int(base.rpartition(":")[2])):
+            expect(page.locator("#words")).to_contain_text("gave 10 answers", timeout=60_000)
+            expect(page.locator("#unreachable")).to_be_hidden()
+
+
+@exhaustive
+def test_a_page_is_shown_at_once(browser: Browser, ours: Ledger, fill_once: FillOnce) -> None:
+    fill_once(ours, fill_kinds)
     with served(ours, patience=0) as base, opened(browser, base, 375) as watched:
         page = watched.page
         watched.go("/")
@@ -164,16 +198,13 @@ def test_a_page_is_shown_before_its_figures_are_counted(
         expect(page.locator("h1")).to_contain_text("constant 1")
         expect(page.locator("#counting")).to_have_count(0)
         assert "constant 1" in page.title()
-        known = [one for one in watched.complaints if "422" not in one]
-        assert known == []
+        assert [one for one in watched.complaints if "422" not in one] == []
 
 
 def test_the_slider_shows_the_project_as_it_was(browser: Browser, ours: Ledger) -> None:
     rows = [(f"item {n}", who, "x", f"2026-01-{n + 1:02}") for n in range(9) for who in "ab"]
-    columns = ["item", "annotator", "category", "labeled_at"]
-    ours.import_frame(pd.DataFrame(rows, columns=columns), "p")
-    with served(ours) as base, opened(browser, base) as watched:
-        watched.go("/projects/p/items?q=item")
+    ours.import_frame(pd.DataFrame(rows, columns=[*COLUMNS, "labeled_at"]), "p")
+    with browse(browser, ours, "/projects/p/items?q=item") as watched:
         page = watched.page
         page.get_by_text("Now", exact=True).click()
         slider = page.get_by_role("slider")
@@ -183,9 +214,8 @@ def test_the_slider_shows_the_project_as_it_was(browser: Browser, ours: Ledger) 
             page.keyboard.press("ArrowLeft")
         expect(page.locator("main .notice").first).to_contain_text("As of 2026-01-02")
         expect(page.locator("tbody tr")).to_have_count(2)
-        expect(page.locator("#tabs a").first).to_have_attribute(
-            "href", "/projects/p?as_of=2026-01-02"
-        )
+        tab = page.locator("#tabs a").first
+        expect(tab).to_have_attribute("href", "/projects/p?as_of=2026-01-02")
         assert page.url.endswith("/projects/p/items?q=item&as_of=2026-01-02")
         expect(slider).to_be_focused()
         page.keyboard.press("End")
@@ -194,113 +224,170 @@ def test_the_slider_shows_the_project_as_it_was(browser: Browser, ours: Ledger) 
         page.go_back()
         expect(page.locator("tbody tr")).to_have_count(2)
         expect(page.get_by_role("slider")).to_have_attribute("aria-valuetext", "2026-01-02")
-        assert watched.complaints == []
 
 
-def test_a_page_catches_up_when_the_server_was_started_again(
-    browser: Browser, ours: Ledger
-) -> None:
-    ours.projects.create("empty")
-    with ExitStack() as open_until_the_end:
-        with served(ours) as base:
-            watched = open_until_the_end.enter_context(opened(browser, base))
-            watched.go("/projects/empty")
+# -- By keys and clicks ---------------------------------------------------------------------------
+
+
+def test_findings_are_worked_through_by_keys_alone(browser: Browser, crowd: Ledger) -> None:
+    with browse(browser, crowd, "/projects/p/findings") as watched:
         page = watched.page
-        expect(page.locator("#unreachable")).to_be_visible()
-        rows = [(str(n), who, "x") for n in range(5) for who in "ab"]
-        ours.import_frame(pd.DataFrame(rows, columns=["item", "annotator", "category"]), "empty")
-        with served(ours, port=int(base.rpartition(":")[2])):
-            expect(page.locator("#words")).to_contain_text("gave 10 answers", timeout=60_000)
-            expect(page.locator("#unreachable")).to_be_hidden()
-
-
-def test_who_is_signed_out_elsewhere_is_led_to_sign_in(browser: Browser, ours: Ledger) -> None:
-    ours.projects.create("empty")
-    user = ours.users.add("ada", "viewer", password="correct horse battery")
-    with served(ours) as base, opened(browser, base) as watched:
-        watched.go("/projects/empty")
-        page = watched.page
-        page.get_by_label("Name").fill("ada")
-        page.get_by_label("Password").fill("correct horse battery")
-        page.get_by_role("button", name="Sign in").click()
-        expect(page.locator("h1")).to_have_text("empty")
-        ours.users.end_sessions(user.id)
-        page.wait_for_url("**/sign-in?next=%2Fprojects%2Fempty")
-
-
-def test_what_is_unfolded_stays_so_when_the_project_changes(
-    browser: Browser, ours: Ledger, fill_once: FillOnce
-) -> None:
-    fill_once(ours, fill)
-    with served(ours) as base, opened(browser, base) as watched:
-        watched.go("/projects/p/questions/label")
-        page = watched.page
-        why = page.locator("details.why").first
-        why.locator("summary").click()
-        ours.notes.add("p", "something happened")
-        ours.import_frame(
-            pd.DataFrame([("new", "x", "positive")], columns=["item", "annotator", "category"]), "p"
-        )
-        expect(page.locator("main")).to_contain_text("81 items")
-        assert why.evaluate("one => one.open")
-
-
-def test_the_keyboard_reaches_everything(
-    browser: Browser, ours: Ledger, fill_once: FillOnce
-) -> None:
-    fill_once(ours, fill)
-    with served(ours) as base, opened(browser, base) as watched:
-        for path in ("/", "/projects/p/findings", "/projects/p/items?differ=true"):
-            watched.go(path)
-            assert not _unreached(watched.page), path
-
-
-def test_findings_are_worked_through_by_keys_alone(
-    browser: Browser, ours: Ledger, fill_once: FillOnce
-) -> None:
-    fill_once(ours, fill)
-    with served(ours) as base, opened(browser, base) as watched:
-        page = watched.page
-        watched.go("/projects/p/findings")
+        assert visible_faults(page, LOOKS[2]) == []
         shown = page.locator(".list li.shown a")
-        first = shown.get_attribute("href")
-        page.keyboard.press("j")
-        expect(shown).not_to_have_attribute("href", first or "")
-        page.wait_for_load_state()
-        page.keyboard.press("k")
-        expect(shown).to_have_attribute("href", first or "")
-        page.wait_for_load_state()
-        page.keyboard.press("d")
+        first = shown.get_attribute("href") or ""
+        watched.press("j")
+        expect(shown).not_to_have_attribute("href", first)
+        watched.press("k")
+        expect(shown).to_have_attribute("href", first)
+        watched.press("d")
         page.keyboard.type("only easy items")
         page.get_by_role("article").get_by_role("button", name="Dismiss").press("Enter")
         expect(page.get_by_role("status").first).to_contain_text("1 finding: dismissed")
-        dismissed = ours.flags.list("p", states=["dismissed"]).flags
+        dismissed = crowd.flags.list("p", states=["dismissed"]).flags
         assert [flag.note for flag in dismissed] == ["only easy items"]
-        page.wait_for_load_state()
-        page.keyboard.press("/")
+        watched.press("/")
         expect(page.get_by_role("searchbox")).to_be_focused()
-        assert watched.complaints == []
 
 
-def test_items_are_decided_by_keys_alone(
-    browser: Browser, ours: Ledger, fill_once: FillOnce
-) -> None:
-    fill_once(ours, fill)
-    first, second = (one.item for one in ours.adjudication.list("p", limit=2).items)
-    with served(ours) as base, opened(browser, base) as watched:
+def test_a_table_sorts_by_its_titles_and_is_a_file(browser: Browser, crowd: Ledger) -> None:
+    with browse(browser, crowd, "/projects/p/annotators") as watched:
         page = watched.page
-        watched.go("/projects/p/adjudicate")
-        page.keyboard.press("g")
-        page.keyboard.press("1")
-        expect(page.get_by_role("status").first).to_contain_text(f"{first}: Decided")
-        decision = ours.adjudication.show("p", first).decision
-        assert decision is not None
-        assert (decision.reason, len(decision.categories)) == ("guideline gap", 1)
+        table = page.locator("table.whole-table").first
+        agreement = table.get_by_role("button", name="Agrees with others")
+        agreement.press("Enter")
+        title = table.locator("th[aria-sort]")
+        expect(title).to_have_attribute("aria-sort", "descending")
+        column = table.locator("tbody tr td:nth-child(4)")
+        rates = [float(text) for text in column.all_inner_texts()]
+        assert rates == sorted(rates, reverse=True)
+        agreement.press("Enter")
+        expect(title).to_have_attribute("aria-sort", "ascending")
+        assert [float(text) for text in column.all_inner_texts()] == sorted(rates)
+        with page.expect_download() as download:
+            table.get_by_role("button", name="as CSV").click()
+        lines = Path(download.value.path()).read_text("utf-8").splitlines()
+        assert lines[0].startswith("Annotator,Findings,Answers")
+        assert len(lines) == 1 + len(rates)
+
+
+def test_a_list_is_answered_by_keys_and_offline(browser: Browser, ours: Ledger) -> None:
+    assign_items(ours, "ada")
+    with browse(browser, ours, "/me/queue/p/ada", 375) as watched:
+        page = watched.page
+        item = page.locator("#text")
+        expect(item).to_have_text("text i0")
+        assert page.evaluate("document.documentElement.scrollWidth") <= 375
+        assert axe_faults(page) == []
+        for digit, following in (("1", "i1"), ("2", "i2"), ("3", "i3")):
+            watched.press(digit)
+            expect(item).to_have_text(f"text {following}")
+        watched.press("u")
+        expect(item).to_have_text("text i2")
+        watched.press("s")
+        page.keyboard.type("too short")
+        page.keyboard.press("Enter")
+        expect(item).to_have_text("text i3")
         page.wait_for_load_state()
-        expect(page.locator(".paging a").first).to_have_text(second)
-        page.keyboard.press("j")
-        expect(page.locator(".paging a").first).not_to_have_text(second)
-        assert watched.complaints == []
+        page.context.set_offline(True)
+        page.keyboard.press("2")
+        expect(page.locator("#unsent")).to_be_visible()
+        page.context.set_offline(False)
+        expect(item).to_have_text("text i4", timeout=10_000)
+        page.reload()
+        expect(item).to_have_text("text i4")
+        for _ in range(2):
+            before = str(item.text_content())
+            watched.press("1")
+            expect(page.locator("body")).not_to_contain_text(before)
+        expect(page.locator("main")).to_contain_text("Nothing more is assigned to ada")
+        page.get_by_role("button", name="Record my answers").click()
+        expect(page.locator("#unsent")).to_be_hidden()
+        watched.complaints = [one for one in watched.complaints if "DISCONNECTED" not in one]
+    answers = recorded_answers(ours)
+    assert list(answers.values()) == ["good", "bad", None, "bad", "good", "good"]
+    (skipped,) = [row for row in ours.items.show("p", "i2").labels if row.category is None]
+    assert skipped.details is not None
+    assert skipped.details.comment == "too short"
+    assert skipped.seconds is not None
+    (record,) = [one for one in ours.imports.list("p") if one.counts.rows == len(ITEMS)][1:]
+    ours.imports.undo(record.id)
+    assert {row.state for row in ours.assignments.list("p")} == {"open"}
+
+
+def test_several_questions_are_answered_on_one_page(browser: Browser, ours: Ledger) -> None:
+    ours.projects.create("p", categories=["good", "bad"])
+    ours.questions.add("p", "topics", answers="several", categories=["price", "<b>taste"])
+    ours.questions.add("p", "stars", scale="ordinal", categories=["1", "2", "3"])
+    ours.questions.add("p", "years", scale="interval")
+    ours.questions.add("p", "places", answers="spans", categories=["place", "time"])
+    ours.questions.set("p", "label", instructions="Judge <the> product.", also_asks="confidence")
+    import_items(ours, ["i0"], "p")
+    with ours.database.write() as connection:
+        connection.execute(text("UPDATE items SET text = 'In 🎉 Rome at noon, in Rome.'"))
+    ours.assignments.assign("p", to=["ada"], answers=1)
+    with browse(browser, ours, "/me/queue/p/ada") as watched:
+        page = watched.page
+        expect(page.locator("main")).to_contain_text("Judge <the> product.")
+        page.keyboard.press("2")
+        page.keyboard.press("1")
+        page.get_by_label("<b>taste").check()
+        page.locator("[value='3']").check()
+        page.get_by_label("A number").fill("1.5")
+        page.evaluate(
+            "() => { const node = document.getElementById('text').firstChild;"
+            "const at = node.data.lastIndexOf('Rome'); const range = document.createRange();"
+            "range.setStart(node, at); range.setEnd(node, at + 4);"
+            "getSelection().removeAllRanges(); getSelection().addRange(range); }"
+        )
+        page.get_by_role("button", name="place").click()
+        expect(page.locator(".marked")).to_contain_text("place: Rome")
+        page.get_by_role("button", name="Save and next").click()
+        expect(page.locator("main")).to_contain_text("Nothing more is assigned")
+    ours.answering.record("p")
+    labels = ours.items.show("p", "i0").labels
+    assert {(row.question, row.category, row.start, row.end) for row in labels} == {
+        ("label", "bad", None, None), ("topics", "price", None, None),
+        ("topics", "<b>taste", None, None), ("stars", "3", None, None),
+        ("years", "1.5", None, None), ("places", "place", 22, 26),
+    }  # fmt: skip
+    (label,) = [row for row in labels if row.question == "label"]
+    assert label.details is not None
+    assert label.details.confidence == 0.8
+
+
+def test_an_upload_with_an_error_is_mended_in_five_clicks_and_undone_by_one(
+    browser: Browser, ours: Ledger, tmp_path: Path
+) -> None:
+    rows = [("item", "annotator", "says", "note"), ("1", "a", "x", ""), ("2", "b", "y", "n")]
+    file = write_file(tmp_path / "answers.csv", rows)
+    ours.projects.create("p")
+    with browse(browser, ours, "/projects/p/imports") as watched:
+        page = watched.page
+        page.get_by_label("Files with answers").set_input_files(file)
+        page.get_by_role("button", name="Preview").click()
+        expect(page.locator(".alert.message")).to_contain_text("no column for the category")
+        expect(page.get_by_role("button", name="Import")).to_have_count(0)
+        page.get_by_label("What column says is").select_option("category")
+        page.get_by_role("button", name="Look again").click()
+        expect(page.locator(".lead")).to_contain_text("2 new answers")
+        assert visible_faults(page, LOOKS[0]) == []
+        page.get_by_role("button", name="Import into p").click()  # the fifth
+        expect(page.get_by_role("status").first).to_contain_text("Import 1: 2 new answers.")
+        assert ours.status("p").answers == 2
+        page.get_by_role("button", name="Undo", exact=True).click()
+        expect(page.locator("main")).to_contain_text("undone")
+        assert ours.imports.show(1).undone_at is not None
+
+
+# -- Whole stories --------------------------------------------------------------------------------
+
+
+@exhaustive
+def test_the_keyboard_reaches_everything(browser: Browser, crowd: Ledger) -> None:
+    with browse(browser, crowd, "/") as watched:
+        for path in ("/", "/projects/p/findings", "/projects/p/items?differ=true"):
+            watched.go(path)
+            assert not _unreached(watched.page), path
 
 
 def _unreached(page: Page) -> set[str]:
@@ -321,72 +408,24 @@ def _unreached(page: Page) -> set[str]:
     return wanted
 
 
-def test_files_are_looked_at_imported_and_taken_back(
-    browser: Browser, ours: Ledger, tmp_path: Path
-) -> None:
-    file = write_file(tmp_path / "answers.csv", [
-        ("item", "annotator", "category"), ("1", "a", "x"), ("", "b", "x"), ("2", "b", "y"),
-    ])  # fmt: skip
-    with served(ours) as base, opened(browser, base) as watched:
-        watched.go("/")
-        page = watched.page
-        page.get_by_role("textbox", name="Project").fill("new one")
-        page.get_by_label("Files with answers").set_input_files(file)
-        page.get_by_role("button", name="Preview").click()
-        expect(page.locator(".lead")).to_contain_text("1 row with errors")
-        expect(page.locator("main")).to_contain_text("the item is empty")
-        assert ours.projects.list() == []
-        page.get_by_role("button", name="Import only the other rows into new one").click()
-        expect(page.locator("h1")).to_have_text("Imports")
-        assert [one.project.name for one in ours.projects.list()] == ["new one"]
-        page.get_by_text("Undo", exact=True).last.click()
-        page.get_by_role("button", name="Undo import").click()
-        expect(page.locator("main")).to_contain_text("undone")
-        assert watched.complaints == []
-
-
-def test_an_upload_with_an_error_is_mended_in_five_clicks_and_taken_back_by_one(
-    browser: Browser, ours: Ledger, tmp_path: Path
-) -> None:
-    file = write_file(tmp_path / "answers.csv", [
-        ("item", "annotator", "says", "note"), ("1", "a", "x", ""), ("2", "b", "y", "n"),
-    ])  # fmt: skip
-    ours.projects.create("p")
-    with served(ours) as base, opened(browser, base) as watched:
-        watched.go("/projects/p/imports")
-        page = watched.page
-        page.get_by_label("Files with answers").set_input_files(file)
-        page.get_by_role("button", name="Preview").click()
-        expect(page.locator(".alert.message")).to_contain_text("no column for the category")
-        expect(page.get_by_role("button", name="Import")).to_have_count(0)
-        faults = [fault for look in LOOKS for fault in check_shown(watched, look)]
-        page.get_by_label("What column says is").select_option("category")
-        page.get_by_role("button", name="Look again").click()
-        expect(page.locator(".lead")).to_contain_text("2 new answers")
-        faults += [fault for look in LOOKS for fault in check_shown(watched, look)]
-        page.get_by_role("button", name="Import into p").click()  # the fifth
-        expect(page.get_by_role("status").first).to_contain_text("Import 1: 2 new answers.")
-        assert ours.status("p").answers == 2
-        page.get_by_role("button", name="Undo", exact=True).click()
-        expect(page.locator("main")).to_contain_text("undone")
-        assert ours.imports.show(1).undone_at is not None
-        assert not faults, "\n".join(faults)
-        assert watched.complaints == []
-
-
-def test_names_without_a_space_do_not_widen_a_report(browser: Browser, ours: Ledger) -> None:
-    long = "x" * 180
-    rows = [
-        (f"{long}{n}", f"{long}{who}", f"{long}{(n + (n % 3 == who)) % 3}", long)
-        for n in range(12)
-        for who in range(4)
-    ]
-    columns = ["item", "annotator", "category", "text"]
-    ours.import_frame(pd.DataFrame(rows, columns=columns), long)
-    ours.annotators.kind(long, f"{long}3", "model")
-    content = FORMATS["html"](report_document(ours, Asked(long))).decode()
-    page = browser.new_page(viewport={"width": 375, "height": 800})
-    page.set_content(content)
-    page.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true })")
-    assert page.evaluate("document.documentElement.scrollWidth") == 375
-    page.close()
+@exhaustive
+def test_three_people_answer_at_once(browser: Browser, ours: Ledger) -> None:
+    people = ["ada", "bo", "cleo"]
+    assign_items(ours, *people)
+    with served(ours) as base:
+        contexts = [browser.new_context() for _ in people]
+        pages = [context.new_page() for context in contexts]
+        for page, who in zip(pages, people, strict=True):
+            page.goto(f"{base}/me/queue/p/{who}")
+        for n in range(len(ITEMS)):
+            for page in pages:  # clicked twice, as fast as it goes
+                page.evaluate("() => { const form = document.getElementById('answer');"
+                              "form.querySelectorAll('input[type=radio]')[0].checked = true;"
+                              "form.requestSubmit(); form.requestSubmit(); }")  # fmt: skip
+            for page in pages:
+                expect(page.locator("main")).to_contain_text(
+                    f"{n + 2} of {len(ITEMS)}" if n + 1 < len(ITEMS) else "Nothing more"
+                )
+        for context in contexts:
+            context.close()
+    assert recorded_answers(ours) == {(item, who): "good" for item in ITEMS for who in people}

@@ -15,6 +15,7 @@ from playwright.sync_api import Browser, expect
 
 from tests.cli.conftest import Run, folder, run
 from tests.house import CHECKOUT
+from tests.profiles import exhaustive
 from tests.web.browsing import served
 from tracker.ledger import Ledger
 
@@ -85,6 +86,7 @@ def read(file: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(lines))
 
 
+@exhaustive
 def test_a_managers_month_is_as_the_page_tells_it(run: Run, folder: Path, browser: Browser) -> None:
     lines = [f"{item},A notice that is number {item}\n" for item in ITEMS]
     (folder / "items.csv").write_text("".join(["item,text\n", *lines]))

@@ -1,31 +1,118 @@
-"""Signing in at a service, which is there: a provider on a port of this machine."""
+"""Signing in at a service: a provider on a port of this machine."""
 
 from __future__ import annotations
 
+import hashlib
 import logging
+import threading
+import time
+from base64 import urlsafe_b64encode
 from collections.abc import Iterator
-from dataclasses import replace
-from urllib.parse import parse_qs, urlsplit
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any
+from urllib.parse import parse_qs, urlencode, urlsplit
 
 import httpx
 import pytest
+import uvicorn
+from fastapi import FastAPI, HTTPException, Request
+from fastapi.responses import RedirectResponse
 from fastapi.testclient import TestClient
+from joserfc import jwt
 from joserfc.jwk import RSAKey
 
 from tests.web.people import AT, PAGE, PASSWORD
-from tests.web.provider import CLIENT, SECRET, Provider, provided
 from tracker.core.errors import InvalidOption
 from tracker.ledger import Ledger
-from tracker.web.app import create_app
+from tracker.web.app import create_app, listening_socket
 from tracker.web.sign_in import Access, Oidc, checked_service, names_of
 
 ADA = {"sub": "1", "preferred_username": "ada", "email": "ada@x.example", "email_verified": True}
+CLIENT, SECRET = "tracker", "a secret of the client"
+
+
+@dataclass
+class Provider:
+    """A small OpenID Connect provider: it describes itself, wants PKCE, and signs what it says.
+
+    `claims` tell who signs in, `wrong` is what its token gets wrong.
+    """
+
+    issuer: str = ""
+    claims: dict[str, Any] = field(default_factory=dict)
+    wrong: dict[str, Any] = field(default_factory=dict)
+    key: RSAKey = field(default_factory=lambda: RSAKey.generate_key(2048, {"kid": "k"}))
+    signs_with: RSAKey | None = None
+    asked: dict[str, dict[str, str]] = field(default_factory=dict)
+
+    def app(self) -> FastAPI:
+        app = FastAPI()
+
+        @app.get("/.well-known/openid-configuration")
+        def describe() -> dict[str, Any]:
+            return {
+                "issuer": self.issuer,
+                "authorization_endpoint": f"{self.issuer}/authorize",
+                "token_endpoint": f"{self.issuer}/token",
+                "jwks_uri": f"{self.issuer}/jwks",
+                "id_token_signing_alg_values_supported": ["RS256"],
+                "response_types_supported": ["code"],
+                "subject_types_supported": ["public"],
+            }
+
+        @app.get("/jwks")
+        def keys() -> dict[str, Any]:
+            return {"keys": [self.key.as_dict(private=False)]}
+
+        app.add_api_route("/authorize", self._authorize)
+        app.add_api_route("/token", self._token, methods=["POST"], response_model=None)
+        return app
+
+    def _authorize(self, request: Request) -> Any:
+        asked = dict(request.query_params)
+        if asked["code_challenge_method"] != "S256" or asked["client_id"] != CLIENT:
+            raise HTTPException(400)
+        code = f"code {len(self.asked)}"
+        self.asked[code] = asked
+        back = urlencode({"code": code, "state": asked["state"]})
+        return RedirectResponse(f"{asked['redirect_uri']}?{back}")
+
+    async def _token(self, request: Request) -> dict[str, Any]:
+        form = await request.form()
+        asked = self.asked.pop(str(form["code"]))
+        proof = hashlib.sha256(str(form["code_verifier"]).encode()).digest()
+        if urlsafe_b64encode(proof).decode().rstrip("=") != asked["code_challenge"]:
+            raise HTTPException(400)
+        now = int(time.time())
+        told = {
+            "iss": self.issuer, "aud": CLIENT, "iat": now, "exp": now + 60,
+            "nonce": asked["nonce"], **self.claims, **self.wrong,
+        }  # fmt: skip
+        signed = jwt.encode({"alg": "RS256", "kid": "k"}, told, self.signs_with or self.key)
+        return {"access_token": "x", "token_type": "Bearer", "expires_in": 60, "id_token": signed}
+
+
+@contextmanager
+def provided() -> Iterator[Provider]:
+    """Serve a provider on a free port of this machine."""
+    provider = Provider()
+    with listening_socket("127.0.0.1", 0) as opened:
+        provider.issuer = f"http://127.0.0.1:{opened.getsockname()[1]}"
+        server = uvicorn.Server(uvicorn.Config(provider.app(), log_level="error"))
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [opened]})
+        thread.start()
+        try:
+            yield provider
+        finally:
+            server.should_exit = True
+            thread.join()
 
 
 @pytest.fixture(scope="module")
 def serving() -> Iterator[Provider]:
-    with provided() as found:
-        yield found
+    with provided() as provider:
+        yield provider
 
 
 @pytest.fixture
@@ -41,8 +128,8 @@ def browser(ledger: Ledger, provider: Provider) -> Iterator[TestClient]:
     ledger.users.add("ada", "admin", password=None)
     service = Oidc(provider.issuer, CLIENT, SECRET)
     app = create_app(ledger, access=Access(at_this_machine=False, oidc=service))
-    with TestClient(app, base_url=AT, headers=PAGE, follow_redirects=False) as found:
-        yield found
+    with TestClient(app, base_url=AT, headers=PAGE, follow_redirects=False) as browser:
+        yield browser
 
 
 def there_and_back(browser: TestClient, onward: str = "") -> str:
@@ -54,74 +141,52 @@ def there_and_back(browser: TestClient, onward: str = "") -> str:
     return str(back)
 
 
-def test_a_user_signs_in_there_and_comes_to_the_page_they_asked_for(browser: TestClient) -> None:
+def test_a_user_signs_in_there_and_comes_to_the_requested_page(browser: TestClient) -> None:
+    query = parse_qs(urlsplit(browser.get("/sign-in/oidc").headers["location"]).query)
+    assert query["code_challenge_method"] == ["S256"]
+    assert min(len(query[name][0]) for name in ("state", "nonce", "code_challenge")) >= 20
+    assert SECRET not in str(query)
     assert "/sign-in/oidc?next=%2Fprojects%2Fp" in browser.get("/sign-in?next=/projects/p").text
     answer = browser.get(there_and_back(browser, "/projects/p"))
     assert (answer.status_code, answer.headers["location"]) == (303, "/projects/p")
     assert browser.get("/projects/p").status_code == 200
 
 
-def test_it_asks_with_a_challenge_a_state_and_a_nonce(browser: TestClient) -> None:
-    asked = parse_qs(urlsplit(browser.get("/sign-in/oidc").headers["location"]).query)
-    assert asked["code_challenge_method"] == ["S256"]
-    assert min(len(asked[name][0]) for name in ("state", "nonce", "code_challenge")) >= 20
-    assert SECRET not in str(asked)
-
-
-def test_who_is_no_user_stays_outside(browser: TestClient, provider: Provider) -> None:
+def test_a_stranger_becomes_a_user_only_if_the_server_has_a_role_for_new_ones(
+    browser: TestClient, provider: Provider, ledger: Ledger
+) -> None:
     provider.claims |= {"sub": "2", "preferred_username": "eve", "email": "eve@x.example"}
     answer = browser.get(there_and_back(browser))
     assert answer.status_code == 403
     assert "You are not a user here" in answer.text
     assert browser.get("/").status_code == 303
-
-
-def test_a_user_is_made_of_who_is_none_if_the_server_was_told_so(
-    browser: TestClient, provider: Provider, ledger: Ledger
-) -> None:
     state = browser.app.state  # type: ignore[attr-defined]
     state.oidc = replace(state.oidc, new_role="viewer")
-    provider.claims |= {"sub": "2", "preferred_username": "eve"}
     assert browser.get(there_and_back(browser)).status_code == 303
     assert ledger.users.show("eve").role == "viewer"
 
 
-def test_a_user_with_a_password_is_nobody_from_elsewhere_until_an_admin_removes_it(
-    browser: TestClient, ledger: Ledger
-) -> None:
+def test_a_user_with_a_password_may_not_sign_in_there(browser: TestClient, ledger: Ledger) -> None:
     state = browser.app.state  # type: ignore[attr-defined]
     state.oidc = replace(state.oidc, new_role="viewer")
-    ledger.users.set_password("ada", PASSWORD)
-    assert browser.get(there_and_back(browser)).status_code == 403
-    ledger.users.set_password("ada", None)
-    assert browser.get(there_and_back(browser)).status_code == 303
-    ledger.users.set_password("ada", PASSWORD)
-    assert browser.get(there_and_back(browser)).status_code == 303
-    whats = [act.kind for act in ledger.users.log(4).changes]
-    assert whats == ["set password", "link user", "remove password", "set password"]
+    for password, status in ((PASSWORD, 403), (None, 303), (PASSWORD, 303)):
+        ledger.users.set_password("ada", password)
+        assert browser.get(there_and_back(browser)).status_code == status
+    kinds = [act.kind for act in ledger.users.log(4).changes]
+    assert kinds == ["set password", "link user", "remove password", "set password"]
 
 
-WRONG = [{"nonce": "of another"}, {"aud": "another"}, {"iss": "https://evil.example"}, {"exp": 1}]
-
-
-@pytest.mark.parametrize("wrong", WRONG, ids=str)
-def test_a_token_for_somebody_else_is_refused(
-    browser: TestClient, provider: Provider, wrong: dict[str, object]
-) -> None:
-    provider.wrong = wrong
-    answer = browser.get(there_and_back(browser))
-    assert answer.status_code == 403
-    assert browser.get("/").status_code == 303
-
-
-def test_a_token_that_another_key_signed_is_refused(
-    browser: TestClient, provider: Provider
-) -> None:
-    provider.signs_with = RSAKey.generate_key(2048, {"kid": "k"})
+def test_tokens_for_others_or_badly_signed_fail(browser: TestClient, provider: Provider) -> None:
+    for wrong in ({"nonce": "of another"}, {"aud": "another"}, {"iss": "https://evil.example"},
+                  {"exp": 1}):  # fmt: skip
+        provider.wrong = wrong
+        assert browser.get(there_and_back(browser)).status_code == 403, wrong
+        assert browser.get("/").status_code == 303
+    provider.wrong, provider.signs_with = {}, RSAKey.generate_key(2048, {"kid": "k"})
     assert browser.get(there_and_back(browser)).status_code == 403
 
 
-def test_who_did_not_begin_here_is_refused(
+def test_a_sign_in_that_did_not_begin_here_is_refused(
     browser: TestClient, caplog: pytest.LogCaptureFixture
 ) -> None:
     with caplog.at_level(logging.INFO):
@@ -131,9 +196,6 @@ def test_who_did_not_begin_here_is_refused(
         assert browser.get(back).status_code == 403
     assert "failed" in caplog.text
     assert SECRET not in caplog.text
-
-
-def test_a_service_that_does_not_answer_is_told(browser: TestClient) -> None:
     state = browser.app.state  # type: ignore[attr-defined]
     state.oidc = replace(state.oidc, issuer="http://127.0.0.1:1")
     answer = browser.get("/sign-in/oidc")
@@ -141,16 +203,13 @@ def test_a_service_that_does_not_answer_is_told(browser: TestClient) -> None:
     assert "did not work" in answer.text
 
 
-def test_an_address_counts_if_it_was_checked() -> None:
+def test_names_and_services_are_checked() -> None:
     assert names_of(ADA) == ["ada", "ada@x.example"]
     assert names_of(ADA | {"email_verified": "true"}) == ["ada"]
     assert names_of({"sub": "1", "preferred_username": 7, "email": " "}) == []
-
-
-def test_half_a_service_is_none() -> None:
     assert checked_service(None, None, "s", None) is None
-    for given in (("https://x", None, None, None), (None, "id", None, None),
-                  ("http://x.example", "id", None, None), ("https://x", "id", None, "owner"),
-                  (None, None, None, "viewer")):  # fmt: skip
+    for half in (("https://x", None, None, None), (None, "id", None, None),
+                 ("http://x.example", "id", None, None), ("https://x", "id", None, "owner"),
+                 (None, None, None, "viewer")):  # fmt: skip
         with pytest.raises(InvalidOption):
-            checked_service(*given)
+            checked_service(*half)

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from contextlib import ExitStack
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 from fastapi.routing import APIRoute
 from fastapi.testclient import TestClient
+from httpx2 import Response
 
 from tests.web.people import ROLES, browser_at, filled_ledger, form_token, signed_in
 from tracker.ledger import Ledger
@@ -27,8 +27,8 @@ EXAMPLES = {
     "model": "gpt",
 }  # fmt: skip
 """What stands in a path for each parameter; what is not there is as good: 404 is no refusal."""
-OPEN = {"GET /sign-in", "POST /sign-in", "GET /style.css", "GET /api/v1/openapi.json"}
-OPEN |= {"GET /healthz", "GET /sign-in/oidc", "GET /sign-in/oidc/back"}
+OPEN = {"GET /sign-in", "POST /sign-in", "GET /style.css", "GET /api/v1/openapi.json",
+        "GET /healthz", "GET /sign-in/oidc", "GET /sign-in/oidc/back"}  # fmt: skip
 """What everybody may ask for: what the page to sign in is made of, and what holds no data."""
 QUEUE = "/me/queue/{project:name}/{annotator:name}"
 CHANGING_NOTHING = {
@@ -36,9 +36,10 @@ CHANGING_NOTHING = {
     *(f"POST {QUEUE}{act}" for act in ("", "/undo", "/finish")),
     "POST /sign-out", "POST /me/appeal", "POST /tokens", "POST /tokens/{token:name}/revoke",
 }  # fmt: skip
-"""What less than a manager may post: a gate is only read; whoever signed in may sign out, and
-an annotator answer what they were assigned, and object to findings about themselves; tokens are
-one's own."""
+"""What less than a manager may post: a gate is only read; each user may sign out, and an annotator
+answer what they were assigned, and object to findings about themselves; tokens are one's own."""
+FORMS = {"annotator": 5, "viewer": 3, "manager": 23, "admin": 28}
+"""How many forms the pages show to a role."""
 
 
 class Asked(NamedTuple):
@@ -71,50 +72,47 @@ ROUTES = sorted(_routes(), key=lambda one: (one.method not in SAFE, one.method =
 
 
 class Served(NamedTuple):
-    """A browser of somebody unknown, those of users, and their tokens, by role."""
+    """A browser, and what users of each role send: a session with a form's token, or a token."""
 
-    nobody: TestClient
-    browsers: dict[str, TestClient]
-    forms: dict[str, str]
-    tokens: dict[str, str]
+    browser: TestClient
+    by_form: dict[str, dict[str, str]]
+    by_token: dict[str, dict[str, str]]
 
-
-@pytest.fixture(scope="module")
-def filled(tmp_path_factory: pytest.TempPathFactory) -> Ledger:
-    """A ledger of which pages are only read."""
-    return filled_ledger(tmp_path_factory.mktemp("filled"))
+    def ask(self, asked: Asked, headers: dict[str, str], **sent: Any) -> Response:
+        self.browser.cookies.clear()
+        return self.browser.request(asked.method, asked.example, headers=headers, **sent)
 
 
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     ledger = filled_ledger(tmp_path_factory.mktemp("served"))
-    tokens = {role: ledger.tokens.add(role, role, role).secret for role in ROLES}
-    with ExitStack() as stack:
-        nobody = stack.enter_context(browser_at(ledger))
-        # Who listens for changes is told at once that the server stops, and so the test ends.
-        nobody.app.state.stopping.set()  # type: ignore[attr-defined]
-        browsers = {}
+    with browser_at(ledger) as browser:
+        # A listener for changes hears at once that the server stops, and so the test ends.
+        browser.app.state.stopping.set()  # type: ignore[attr-defined]
+        by_form, by_token = {}, {}
         for role in ROLES:
-            one = TestClient(nobody.app, base_url=nobody.base_url, follow_redirects=False)
-            browsers[role] = signed_in(one, role)
-        forms = {role: form_token(one) for role, one in browsers.items()}
-        yield Served(nobody, browsers, forms, tokens)
+            secret = ledger.tokens.add(role, role, role).secret
+            by_token[role] = {"authorization": f"Bearer {secret}"}
+            browser.cookies.clear()
+            signed_in(browser, role)
+            ((name, session),) = browser.cookies.items()
+            form = {"x-csrf-token": form_token(browser), "cookie": f"{name}={session}"}
+            by_form[role] = form
+        for path in ("/api/v1/openapi.json", "/projects/p/report", "/projects/p"):
+            browser.get(path, headers=form)  # the first to ask would pay for all
+        yield Served(browser, by_form, by_token)
 
 
-def test_what_everybody_may_ask_for_is_told_here() -> None:
+def test_the_open_and_the_harmless_routes_are_those_listed() -> None:
     assert {str(one) for one in ROUTES if one.needed is Role.EVERYONE} == OPEN
-
-
-def test_what_changes_something_needs_a_manager() -> None:
     lower = {str(one) for one in ROUTES
              if one.method not in SAFE and one.needed < Role.MANAGER}  # fmt: skip
     assert lower - OPEN == CHANGING_NOTHING
 
 
-def test_somebody_unknown_is_asked_to_sign_in(served: Served) -> None:
+def test_strangers_are_sent_to_sign_in(served: Served) -> None:
     for asked in (one for one in ROUTES if one.needed > Role.EVERYONE):
-        answer = served.nobody.request(asked.method, asked.example)
-        program = served.nobody.request(asked.method, asked.example, headers={"accept": "*/*"})
+        answer, program = served.ask(asked, {}), served.ask(asked, {"accept": "*/*"})
         assert program.status_code == 401, asked
         assert program.headers["www-authenticate"].startswith("Bearer"), asked
         if asked.path.startswith("/api/"):
@@ -127,33 +125,39 @@ def test_somebody_unknown_is_asked_to_sign_in(served: Served) -> None:
             assert answer.headers["location"].startswith("/sign-in"), asked
 
 
+@pytest.mark.parametrize("safe", [True, False], ids=["reading", "changing"])
 @pytest.mark.parametrize("role", ROLES)
-def test_a_role_may_do_what_it_may_and_nothing_else(served: Served, role: str) -> None:
-    by_token = {"authorization": f"Bearer {served.tokens[role]}"}
-    by_form = {"x-csrf-token": served.forms[role]}
-    for asked in ROUTES:
-        if asked.path == "/sign-out":  # it would end the session; it has a test of its own
+def test_a_role_may_do_what_its_routes_need(served: Served, role: str, safe: bool) -> None:
+    """By a form or a token, in turn: the next role asks for the same in the other way."""
+    ways = (served.by_form[role], served.by_token[role])
+    for number, asked in enumerate(ROUTES, ROLES.index(role)):
+        # Signing out would end the session; it has a test of its own.
+        if (asked.method in SAFE) != safe or asked.path == "/sign-out":
             continue
-        for browser, headers in ((served.nobody, by_token), (served.browsers[role], by_form)):
-            answer = browser.request(asked.method, asked.example, headers=headers)
-            status = answer.status_code
-            if Role[role.upper()] < asked.needed:
-                assert status == 403, asked
-                if asked.path.startswith("/api/"):
-                    assert answer.json()["type"].endswith(":forbidden"), asked
-                    assert f"tracker user set {role} --role" in answer.json()["mend"], asked
-            elif str(asked) != "POST /sign-in":  # it refuses an empty password
-                assert status < 500, asked
-                assert status not in {401, 403}, asked
-    assert served.browsers[role].get("/me").status_code == 200, "the session is over"
+        if role == "admin" and asked.needed < Role.MANAGER:
+            continue  # as a manager may
+        answer = served.ask(asked, ways[number % 2])
+        status = answer.status_code
+        if Role[role.upper()] < asked.needed:
+            assert status == 403, asked
+            if asked.path.startswith("/api/"):
+                assert answer.json()["type"].endswith(":forbidden"), asked
+                assert f"tracker user set {role} --role" in answer.json()["mend"], asked
+        elif str(asked) != "POST /sign-in":  # it refuses an empty password
+            assert status < 500, asked
+            assert status not in {401, 403}, asked
+    me = served.browser.get("/me", headers=served.by_form[role])
+    assert me.status_code == 200, "the session is over"
 
 
-@pytest.mark.parametrize(
-    ("role", "forms"), [("annotator", 5), ("viewer", 3), ("manager", 23), ("admin", 28)]
-)
-def test_no_page_shows_a_form_that_its_reader_may_not_send(
-    filled: Ledger, role: str, forms: int
-) -> None:
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory: pytest.TempPathFactory) -> Ledger:
+    """A ledger whose pages are only read."""
+    return filled_ledger(tmp_path_factory.mktemp("filled"))
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_no_page_shows_a_form_that_its_reader_may_not_send(filled: Ledger, role: str) -> None:
     posted = [one for one in ROUTES if one.method == "POST"]
     shown = set[str]()
     with signed_in(browser_at(filled), role) as browser:
@@ -165,7 +169,7 @@ def test_no_page_shows_a_form_that_its_reader_may_not_send(
                 (to,) = (one for one in posted if _leads_to(one, action[1]))
                 assert to.needed <= Role[role.upper()], f"{page} has a form for {to}"
                 shown.add(to.path)
-    assert len(shown) == forms, shown
+    assert len(shown) == FORMS[role], shown
 
 
 def _is_page(asked: Asked, role: str) -> bool:
@@ -180,14 +184,19 @@ def _leads_to(asked: Asked, action: str) -> bool:
 
 
 def test_a_form_without_what_only_our_pages_know_changes_nothing(served: Served) -> None:
-    browser, other = served.browsers["admin"], served.forms["viewer"]
-    foreign = {"x-csrf-token": served.forms["admin"], "sec-fetch-site": "cross-site"}
-    for asked in (one for one in ROUTES if one.method not in SAFE and one.needed > 0):
-        for headers in ({}, {"x-csrf-token": ""}, {"x-csrf-token": other}):
-            answer = browser.request(asked.method, asked.example, headers=headers)
-            assert answer.status_code == 403, asked
-            assert "another session" in answer.text, asked
-        form = browser.request(asked.method, asked.example, data={"csrf_token": other})
-        assert form.status_code == 403, asked
-        answer = browser.request(asked.method, asked.example, headers=foreign)
+    """Each route is asked with nothing, and in turn with what others know."""
+    own, other = served.by_form["admin"], served.by_form["viewer"]["x-csrf-token"]
+    session = {"cookie": own["cookie"]}
+    tries: tuple[tuple[dict[str, str], dict[str, Any]], ...] = (
+        ({"x-csrf-token": ""}, {}), ({"x-csrf-token": other}, {}),
+        ({}, {"data": {"csrf_token": other}}), (own | {"sec-fetch-site": "cross-site"}, {}),
+    )  # fmt: skip
+    changing = [one for one in ROUTES if one.method not in SAFE and one.needed > 0]
+    for number, asked in enumerate(changing):
+        answer = served.ask(asked, session)
         assert answer.status_code == 403, asked
+        assert "another session" in answer.text, asked
+        headers, sent = tries[number % len(tries)]
+        answer = served.ask(asked, session | headers, **sent)
+        assert answer.status_code == 403, asked
+        assert ("another session" in answer.text) == ("sec-fetch-site" not in headers), asked

@@ -1,26 +1,37 @@
-"""The server as a process: it starts, tells where it is, and ends when it is told to."""
+"""The server as a process: it starts, tells its address, serves many, and ends when told to."""
 
 from __future__ import annotations
 
+import os
 import re
+import shutil
 import signal
 import socket
 import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from urllib.parse import urlsplit
 from urllib.request import urlopen
 
 import httpx2 as httpx
+import pandas as pd
 import pytest
 import uvicorn
 
+from tests.cli.conftest import Run, folder, run
+from tests.profiles import exhaustive
+from tests.web.browsing import served
 from tracker.ledger import Ledger
 from tracker.storage.database import Database
-from tracker.web.app import create_app, listening_socket, server_config
+from tracker.web.app import create_app, listening_socket, run_server, server_config
+from tracker.web.mlflow import MLflowServer
+from tracker.web.sign_in import Access
+
+__all__ = ["folder", "run"]
 
 
 @contextmanager
@@ -40,44 +51,20 @@ def serving(
             run.kill()
 
 
-def test_a_port_that_is_taken_is_told_with_the_way_out(tmp_path: Path) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = str(taken.getsockname()[1])
-        words = [sys.executable, "-m", "tracker", "--database", str(tmp_path / "a.db"), "serve"]
-        run = subprocess.run([*words, "--port", port], capture_output=True, text=True, check=False)
-    assert run.returncode == 2
-    assert f"127.0.0.1:{port} cannot be listened on" in run.stderr
-    assert "--port" in run.stderr
+def ended(run: subprocess.Popen[str], sent: signal.Signals) -> tuple[int, str]:
+    """What a server leaves that is told to end: its code and its errors."""
+    run.send_signal(sent)
+    _, errors = run.communicate(timeout=60)
+    return run.returncode, errors
 
 
 def job_of(client: httpx.Client, shown: httpx.Response) -> httpx.Response:
     """The page to which a job leads, once it is over."""
     while "/jobs/" in shown.url.path:
-        told = client.get(shown.url, headers={"hx-request": "true"})
-        assert "Failed" not in told.text
-        shown = client.get(told.headers.get("hx-redirect", shown.url.path))
+        part = client.get(shown.url, headers={"hx-request": "true"})
+        assert "Failed" not in part.text
+        shown = client.get(part.headers.get("hx-redirect", shown.url.path))
     return shown
-
-
-def test_a_server_in_an_empty_folder_takes_the_first_file_and_ends_its_streams(
-    tmp_path: Path,
-) -> None:
-    path = tmp_path / "new.db"
-    with serving(path, "--port", "0") as (run, address):
-        assert run.stdout is not None
-        assert run.stdout.readline() == f"the ledger is {path}, which is new\n"
-        with (
-            httpx.Client(base_url=address, timeout=60, follow_redirects=True) as client,
-            urlopen(f"{address}/events") as stream,  # noqa: S310 - of this machine
-        ):
-            assert stream.readline() == b": listening\n"
-            looked = job_of(client, client.post("/imports", data={"project": "p"}, files=FILES))
-            assert "For p: 2 new answers" in looked.text
-            job_of(client, client.post(looked.url.path, data={"action": "import"}))
-            assert "2 annotators gave 2 answers" in client.get("/projects/p").text
-            run.send_signal(signal.SIGTERM)
-            _, errors = run.communicate(timeout=60)
-    assert (run.returncode, errors) == (0, "")
 
 
 FILES = {"file": ("answers.csv", b"item,annotator,category\n1,a,x\n1,b,x\n")}
@@ -85,8 +72,23 @@ HALF = b"POST /sign-in HTTP/1.1\r\nhost: localhost\r\n"
 FORM = b"content-type: application/x-www-form-urlencoded\r\ncontent-length: 5000\r\n\r\n"
 
 
-@pytest.mark.parametrize("sent", [b"", HALF, b"GET / HTTP/1.1\r\nx: " * 2, HALF + FORM + b"name="])
-def test_a_request_that_does_not_come_on_is_waited_for_no_longer(
+def test_a_server_in_an_empty_folder_ends_its_streams(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "new.db"
+    with serving(path, "--port", "0") as (run, address):
+        assert run.stdout is not None
+        assert run.stdout.readline() == f"the ledger is {path}, which is new\n"
+        with urlopen(f"{address}/events") as stream:  # noqa: S310 - of this machine
+            assert stream.readline() == b": listening\n"
+            made = httpx.post(f"{address}/api/v1/projects", json={"project": "p"}, timeout=60)
+            assert made.status_code == 201
+            assert ended(run, signal.SIGTERM) == (0, "")
+
+
+@pytest.mark.parametrize("sent", [b"", HALF, b"GET / HTTP/1.1\r\nx: " * 2, HALF + FORM + b"name="],
+                         ids=["nothing", "head", "line", "form"])  # fmt: skip
+def test_a_stalled_request_is_ended(
     sqlite_ledger: Ledger, monkeypatch: pytest.MonkeyPatch, sent: bytes
 ) -> None:
     monkeypatch.setattr("tracker.web.app._LOOK", 0.1)
@@ -98,55 +100,112 @@ def test_a_request_that_does_not_come_on_is_waited_for_no_longer(
     try:
         with socket.create_connection(opened.getsockname(), timeout=60) as client:
             client.sendall(sent)
-            assert ended(client)
+            try:
+                answer = client.recv(1)
+            except ConnectionResetError:
+                answer = b""
+            assert answer == b"", "the connection ends without an answer"
+        host, port = opened.getsockname()
+        form = {"data": {"project": "p"}, "files": FILES, "timeout": 60}
+        assert httpx.post(f"http://{host}:{port}/imports", **form).status_code == 303
     finally:
         app.state.stopping.set()
         server.should_exit = True
         thread.join()
 
 
-def ended(client: socket.socket) -> bool:
-    """Whether the server ends a connection, without an answer to its request."""
-    try:
-        return client.recv(1) == b""
-    except ConnectionResetError:
-        return True
-
-
-def test_a_server_refuses_a_ledger_of_a_newer_program(sqlite_file: Path) -> None:
+def test_a_server_that_cannot_serve_says_why(
+    run: Run, sqlite_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tracker.web.app.run_server", lambda *_, **__: pytest.fail("it serves"))
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        refused = run("--database", sqlite_file, "serve", "--port", port, code=2)
+    assert f"127.0.0.1:{port} cannot be listened on" in refused.err
+    assert "--port" in refused.err
     with Database(str(sqlite_file)).write() as connection:
         connection.exec_driver_sql("UPDATE alembic_version SET version_num = '9999'")
-    words = [sys.executable, "-m", "tracker", "--database", str(sqlite_file), "serve"]
-    run = subprocess.run([*words, "--port", "0"], capture_output=True, text=True, check=False)
-    assert (run.returncode, run.stdout) == (5, "")
-    assert "newer tracker: upgrade the program" in run.stderr
+    refused = run("--database", sqlite_file, "serve", "--port", 0, code=5)
+    assert refused.out == ""
+    assert "newer tracker: upgrade the program" in refused.err
 
 
-FEW_DESCRIPTORS = ("sh", "-c", 'ulimit -n 100 && exec "$@"', "sh")
+def test_a_dead_servers_files_go(sqlite_ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
+    requests = sqlite_ledger.requests
+    folders = requests.files_folder().parents[1]
+    running, dead = (folders / str(number) for number in (os.getppid(), 2**22 + 1))
+    for process in (running, dead):
+        (process / "waiting").mkdir(parents=True, exist_ok=True)
+    assert requests.begin("program", "key", "digest") is None
+    monkeypatch.setattr("tracker.web.app._Server.run", lambda *_, **__: None)
+    with listening_socket("127.0.0.1", 0) as opened:
+        how = {"access": Access(at_this_machine=True), "mlflow": MLflowServer()}
+        run_server(sqlite_ledger, opened, root_path="", max_upload=1, **how)
+    assert (running.exists(), dead.exists()) == (True, False)
+    shutil.rmtree(folders)
+    assert requests.begin("program", "key", "digest") is None
 
 
-def test_what_a_killed_server_left_is_gone_when_the_next_one_starts(sqlite_file: Path) -> None:
-    """The next one has few descriptors: half-sent requests take no place from whole ones."""
+def answers(number: int, items: int) -> pd.DataFrame:
+    """The answers of three annotators to items that nobody answered before."""
+    names = [f"{number}-{n}" for n in range(items) for _ in "abc"]
+    categories = ["yes" if (n * 7 + number) % 3 else "no" for n in range(len(names))]
+    return pd.DataFrame({"item": names, "annotator": [*"abc"] * items, "category": categories})
+
+
+def read_while_importing(ledger: Ledger, address: str, readers: int, items: int) -> None:
+    """Readers see no error while somebody else imports, and no old figure afterwards."""
+    done = threading.Event()
+
+    def read(n: int) -> set[int]:
+        place = ("/projects/p", "/api/v1/projects/p/agreement", "/projects/p/items", "/")[n % 4]
+        seen = set()
+        with httpx.Client(base_url=address, timeout=60) as client:
+            while not done.is_set():
+                seen.add(client.get(place).status_code)
+        return seen
+
+    with ThreadPoolExecutor(readers) as pool:
+        reading = [pool.submit(read, n) for n in range(readers)]
+        try:
+            for number in (1, 2):
+                ledger.import_frame(answers(number, items), "p")
+        finally:
+            done.set()
+        statuses = set().union(*(reader.result() for reader in reading))
+    assert statuses == {200}
+    shown = httpx.get(f"{address}/api/v1/projects/p/status", timeout=60).json()
+    assert shown["answers"] == items * 3 * 3
+
+
+@exhaustive
+def test_a_server_forgets_what_a_killed_one_left_and_serves_many(sqlite_file: Path) -> None:
+    """It has few descriptors: half-sent requests take no place from whole ones."""
     ledger = Ledger(str(sqlite_file))
+    ledger.import_frame(answers(0, 200), "p")
     with serving(sqlite_file, "--port", "0") as (run, address):
         with httpx.Client(base_url=address, timeout=60, follow_redirects=True) as client:
             job_of(client, client.post("/imports", data={"project": "p"}, files=FILES))
-        assert ledger.requests.begin("program", "key", "digest") is None
-        folder = ledger.requests.files_folder().parents[1] / str(run.pid)
-        assert [one.read_bytes() for one in folder.rglob("*.csv")] == [FILES["file"][1]]
+        left = ledger.requests.files_folder().parents[1] / str(run.pid)
+        assert [one.read_bytes() for one in left.rglob("*.csv")] == [FILES["file"][1]]
         run.kill()
         run.wait()
-    with (
-        ExitStack() as stack,
-        serving(sqlite_file, "--port", "0", within=FEW_DESCRIPTORS) as (run, address),
-    ):
-        parts = urlsplit(address)
-        for _ in range(150):
-            half = stack.enter_context(socket.create_connection((parts.hostname, parts.port)))
-            half.sendall(HALF)
-        assert httpx.get(f"{address}/healthz", timeout=60).status_code == 200
-        assert not folder.exists()
+    assert ledger.requests.begin("program", "key", "digest") is None
+    few = ("sh", "-c", 'ulimit -n 100 && exec "$@"', "sh")
+    with serving(sqlite_file, "--port", "0", within=few) as (run, address):
+        with ExitStack() as stack:
+            parts = urlsplit(address)
+            for _ in range(150):
+                half = stack.enter_context(socket.create_connection((parts.hostname, parts.port)))
+                half.sendall(HALF)
+            assert httpx.get(f"{address}/healthz", timeout=60).status_code == 200
+        assert not left.exists()
         assert ledger.requests.begin("program", "key", "digest") is None
-        run.send_signal(signal.SIGINT)
-        _, errors = run.communicate(timeout=60)
-    assert (run.returncode, errors) == (0, "")
+        read_while_importing(ledger, address, 50, 200)
+        assert ended(run, signal.SIGINT) == (0, "")
+
+
+def test_readers_see_no_error_and_no_old_figure_after_an_import(ours: Ledger) -> None:
+    ours.import_frame(answers(0, 10), "p")
+    with served(ours) as address:
+        read_while_importing(Ledger(str(ours.database.url)), address, 6, 10)

@@ -1,4 +1,4 @@
-"""Signing in and out, in a browser: who gets a session, for how long, and where it leads."""
+"""Signing in and out: who gets a session, for how long, and where it leads."""
 
 from __future__ import annotations
 
@@ -19,6 +19,8 @@ from tracker.web.app import create_app
 from tracker.web.identity import SECONDS, SPAN, Attempts
 from tracker.web.sign_in import Access, is_local_path
 
+FORM = {"name": "ada", "password": PASSWORD}
+
 
 def _ada(ledger: Ledger) -> None:
     ledger.projects.create("p")
@@ -33,91 +35,22 @@ def served(ledger: Ledger, fill_once: FillOnce) -> Ledger:
 
 @pytest.fixture
 def browser(served: Ledger) -> Iterator[TestClient]:
-    with browser_at(served) as found:
-        yield found
+    with browser_at(served) as browser:
+        yield browser
 
 
-def test_who_signs_in_comes_to_the_page_they_asked_for(browser: TestClient) -> None:
-    asked = browser.get("/projects/p?as_of=2030-01-01")
-    assert asked.status_code == 303
-    form = browser.get(asked.headers["location"]).text
-    assert 'value="/projects/p?as_of=2030-01-01"' in form
-    answer = browser.post(
-        "/sign-in",
-        data={"name": "ada", "password": PASSWORD, "next": "/projects/p?as_of=2030-01-01"},
-    )
-    assert (answer.status_code, answer.headers["location"]) == (303, "/projects/p?as_of=2030-01-01")
-    assert browser.get("/").status_code == 200
-
-
-@pytest.mark.parametrize(
-    "elsewhere",
-    ["//evil.example", "/\\evil.example", "https://evil.example", "javascript:alert(1)", "/\t/evil",
-     "\\\\evil", " //evil", "/ /evil", "///evil", "evil", "/%0a/evil\n", "", "http:evil"],
-)  # fmt: skip
-def test_nobody_is_led_to_another_site(browser: TestClient, elsewhere: str) -> None:
-    assert not is_local_path(elsewhere)
-    form = {"name": "ada", "password": PASSWORD, "next": elsewhere}
-    assert browser.post("/sign-in", data=form).headers["location"] == "/"
-    assert browser.get("/sign-in", params={"next": elsewhere}).headers["location"] == "/"
-
-
-def test_behind_a_proxy_all_leads_behind_it(served: Ledger) -> None:
-    app = create_app(served, root_path="/labels", access=Access(at_this_machine=False))
-    with TestClient(app, base_url=AT, headers=PAGE, follow_redirects=False) as browser:
-        to = browser.get("/labels/projects/p").headers["location"]
-        assert to == "/labels/sign-in?next=%2Flabels%2Fprojects%2Fp"
-        form = {"name": "ada", "password": PASSWORD, "next": "/other"}
-        assert browser.post("/labels/sign-in", data=form).headers["location"] == "/labels/"
-        assert "Archive the project" in browser.get("/labels/projects/p/settings").text
-
-
-def test_a_session_is_no_scripts_and_no_other_sites(browser: TestClient, served: Ledger) -> None:
-    form = {"name": "ada", "password": PASSWORD}
-    cookie = browser.post("/sign-in", data=form).headers["set-cookie"]
-    assert re.match(r"tracker_session_\w{8}=", cookie)
-    for word in ("HttpOnly", "SameSite=lax", "Path=/", f"Max-Age={SECONDS}"):
-        assert word in cookie
-    assert "Secure" not in cookie
-    with browser_at(served, "https://tracker.example") as safer:
-        cookie = safer.post("/sign-in", data=form).headers["set-cookie"]
-        assert re.match(r"__Host-tracker_session_\w{8}=", cookie)
-        assert "Secure" in cookie
-        assert "Domain" not in cookie
-        assert safer.get("/").status_code == 200
-
-
-def ended_by(what: str, ledger: Ledger, browser: TestClient) -> None:
-    """Do what ends all sessions of ada."""
-    if what == "password":
-        ledger.users.set_password("ada", PASSWORD * 2)
-    elif what == "removal":
-        ledger.users.remove("ada")
-        ledger.users.add("ada", "admin", password=PASSWORD)
-    else:
-        browser.post("/sign-out", headers={"x-csrf-token": form_token(browser)})
-
-
-@pytest.mark.parametrize("what", ["password", "removal", "sign-out"])
-def test_a_copied_cookie_is_worth_nothing_once_the_session_ended(
-    browser: TestClient, served: Ledger, what: str
+def test_signing_in_leads_to_the_page_and_signing_out_takes_a_form(
+    browser: TestClient,
 ) -> None:
-    signed_in(browser, "ada")
-    copied = dict(browser.cookies)
-    assert browser.get("/").status_code == 200
-    ended_by(what, served, browser)
-    with browser_at(served) as other:
-        other.cookies.update(copied)
-        assert other.get("/").status_code == 303
-
-
-def test_a_part_of_a_page_has_the_whole_one_go_to_the_sign_in(browser: TestClient) -> None:
-    answer = browser.get("/projects/p", headers={"hx-request": "true", "accept": "*/*"})
-    assert (answer.status_code, answer.headers["hx-redirect"]) == (401, "/sign-in")
-
-
-def test_signing_out_takes_a_form(browser: TestClient) -> None:
-    signed_in(browser, "ada")
+    part = browser.get("/projects/p", headers={"hx-request": "true", "accept": "*/*"})
+    assert (part.status_code, part.headers["hx-redirect"]) == (401, "/sign-in")
+    page = "/projects/p?as_of=2030-01-01"
+    redirected = browser.get(page)
+    assert redirected.status_code == 303
+    assert f'value="{page}"' in browser.get(redirected.headers["location"]).text
+    answer = browser.post("/sign-in", data=FORM | {"next": page})
+    assert (answer.status_code, answer.headers["location"]) == (303, page)
+    assert "No annotator is linked to your account yet" in browser.get("/me").text
     assert browser.post("/sign-out").status_code == 403
     assert browser.get("/").status_code == 200
     answer = browser.post("/sign-out", data={"csrf_token": form_token(browser)})
@@ -125,93 +58,96 @@ def test_signing_out_takes_a_form(browser: TestClient) -> None:
     assert browser.get("/").status_code == 303
 
 
-def test_a_cookie_that_is_forged_or_old_is_none(
+def test_signing_in_leads_to_no_other_site(browser: TestClient) -> None:
+    for elsewhere in (
+        "//evil.example", "/\\evil.example", "https://evil.example", "javascript:alert(1)",
+        "/\t/evil", "\\\\evil", " //evil", "/ /evil", "///evil", "evil", "/%0a/evil\n", "",
+        "http:evil",
+    ):  # fmt: skip
+        assert not is_local_path(elsewhere)
+        answer = browser.post("/sign-in", data=FORM | {"next": elsewhere})
+        assert answer.headers["location"] == "/", elsewhere
+        answer = browser.get("/sign-in", params={"next": elsewhere})
+        assert answer.headers["location"] == "/", elsewhere
+
+
+def test_behind_a_proxy_all_addresses_lead_behind_it(served: Ledger) -> None:
+    app = create_app(served, root_path="/labels", access=Access(at_this_machine=False))
+    with TestClient(app, base_url=AT, headers=PAGE, follow_redirects=False) as browser:
+        to = browser.get("/labels/projects/p").headers["location"]
+        assert to == "/labels/sign-in?next=%2Flabels%2Fprojects%2Fp"
+        answer = browser.post("/labels/sign-in", data=FORM | {"next": "/other"})
+        assert answer.headers["location"] == "/labels/"
+        assert "Archive the project" in browser.get("/labels/projects/p/settings").text
+
+
+def test_a_session_is_hidden_from_other_sites(browser: TestClient, served: Ledger) -> None:
+    cookie = browser.post("/sign-in", data=FORM).headers["set-cookie"]
+    assert re.match(r"tracker_session_\w{8}=", cookie)
+    for word in ("HttpOnly", "SameSite=lax", "Path=/", f"Max-Age={SECONDS}"):
+        assert word in cookie
+    assert "Secure" not in cookie
+    with browser_at(served, "https://tracker.example") as safer:
+        cookie = safer.post("/sign-in", data=FORM).headers["set-cookie"]
+        assert re.match(r"__Host-tracker_session_\w{8}=", cookie)
+        assert "Secure" in cookie
+        assert "Domain" not in cookie
+        assert safer.get("/").status_code == 200
+
+
+def test_a_cookie_is_worthless_after_the_session(browser: TestClient, served: Ledger) -> None:
+    def remove() -> None:
+        served.users.remove("ada")
+        served.users.add("ada", "admin", password=PASSWORD)
+
+    for end in (
+        lambda: browser.post("/sign-out", headers={"x-csrf-token": form_token(browser)}),
+        remove,
+        lambda: served.users.set_password("ada", PASSWORD * 2),
+    ):
+        signed_in(browser, "ada")
+        copied = dict(browser.cookies)
+        assert browser.get("/").status_code == 200
+        end()
+        with browser_at(served) as other:
+            other.cookies.update(copied)
+            assert other.get("/").status_code == 303
+
+
+def test_a_forged_or_old_cookie_is_refused(
     browser: TestClient, served: Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     signed_in(browser, "ada")
-    ((name, kept),) = browser.cookies.items()
-    ada = served.users.show("ada")
-    sessions = browser.app.state.sessions  # type: ignore[attr-defined]
+    ((name, cookie),) = browser.cookies.items()
+    user = served.users.show("ada").id
+    sign = browser.app.state.sessions.signer  # type: ignore[attr-defined]
     for forged in (
-        kept[:-2], kept[::-1], "", "x.y.z", "é", sessions.signer("other").dumps([ada.id, 1, "n"]),
-        sessions.signer("session").dumps({"user": ada.id}), sessions.signer("session").dumps([1]),
+        cookie[:-2], cookie[::-1], "", "x.y.z", "é", sign("other").dumps([user, 1, "n"]),
+        sign("session").dumps({"user": user}), sign("session").dumps([1]),
     ):  # fmt: skip
         browser.cookies.clear()
         answer = browser.get("/", headers={"cookie": f"{name}={forged}".encode()})
         assert answer.status_code == 303, forged
     now = time.time()
     monkeypatch.setattr("itsdangerous.timed.time.time", lambda: now + SECONDS + 1)
-    assert browser.get("/", headers={"cookie": f"{name}={kept}"}).status_code == 303
+    assert browser.get("/", headers={"cookie": f"{name}={cookie}"}).status_code == 303
 
 
-def test_a_name_that_nobody_has_is_told_like_a_wrong_password(browser: TestClient) -> None:
-    told = [browser.post("/sign-in", data={"name": name, "password": "wrong wrong"})
-            for name in ("ada", "bob")]  # fmt: skip
-    assert [one.status_code for one in told] == [403, 403]
-    assert told[0].text.replace("ada", "bob") == told[1].text
-
-
-def test_somebody_unknown_sends_little(browser: TestClient) -> None:
-    for content in (b"name=" + b"a" * 1_000_000, iter([b"name=", b"a" * 500_000, b"a" * 500_000])):
-        kind = {"content-type": "application/x-www-form-urlencoded"}
-        told = browser.post("/sign-in", content=content, headers=kind)
-        assert told.status_code == 413
-        assert "more than 1,000,000 bytes" in told.text
-
-
-def test_guessing_is_made_slow_and_says_how_long(browser: TestClient, served: Ledger) -> None:
-    for spaces in range(5):  # with spaces it is the same name
-        wrong = {"name": "ada" + " " * spaces, "password": "x"}
-        assert browser.post("/sign-in", data=wrong).status_code == 403
-    right = {"name": "ada", "password": PASSWORD}
-    late = browser.post("/sign-in", data=right)
-    assert late.status_code == 429
-    assert 0 < int(late.headers["retry-after"]) <= SPAN
-    assert "Too many attempts" in late.text
-    elsewhere = TestClient(
-        browser.app, base_url=AT, follow_redirects=False, client=("192.0.2.8", 1)
-    )
-    assert elsewhere.post("/sign-in", data=right).status_code == 303
-
-
-def test_failures_are_forgotten_in_time_and_by_success() -> None:
-    at = [0.0]
-    attempts = Attempts(lambda: at[0])
-    for second in range(5):
-        at[0] = float(second)
-        assert attempts.begin("ada", "a") == 0
-    assert attempts.begin("ada", "a") == SPAN - 4
-    assert attempts.begin("bob", "a") == 0
-    at[0] = float(SPAN)
-    assert attempts.begin("ada", "a") == 0
-    attempts.succeed("ada", "a")
-    assert [attempts.begin("ada", "a") for _ in range(6)][:5] == [0] * 5
-
-
-def test_one_address_tries_many_names_no_longer_than_one_does() -> None:
-    attempts = Attempts(lambda: 0.0)
-    tried = [attempts.begin(f"name {n}", "2001:db8::1") for n in range(40)]
-    assert tried[:30] == [0] * 30
-    assert min(tried[30:]) > 0
-    assert attempts.begin("other", "2001:db8::2") > 0, "of the same network"
-    assert attempts.begin("other", "2001:db9::2") == 0
-
-
-def test_the_memory_of_failures_is_bounded() -> None:
-    attempts = Attempts(lambda: 0.0)
-    for n in range(20_000):
-        attempts.begin("x" * 100_000, f"address {n}")
-    assert len(attempts._failures) <= 10_000
-    assert max(len(str(key)) for key in attempts._failures) < 500
-
-
-def test_the_log_has_names_of_users_and_no_secret(
+def test_a_failure_tells_nothing_and_the_log_has_no_secret(
     browser: TestClient, caplog: pytest.LogCaptureFixture, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    for content in (b"name=" + b"a" * 1_000_000, iter([b"name=", b"a" * 500_000, b"a" * 500_000])):
+        kind = {"content-type": "application/x-www-form-urlencoded"}
+        large = browser.post("/sign-in", content=content, headers=kind)
+        assert large.status_code == 413
+        assert "more than 1,000,000 bytes" in large.text
     with caplog.at_level(logging.INFO):
+        known, unknown = (browser.post("/sign-in", data={"name": name, "password": "a secret"})
+                          for name in ("ada", "bob"))  # fmt: skip
         browser.post("/sign-in", data={"name": "my secret typed here", "password": "x"})
-        browser.post("/sign-in", data={"name": "ada", "password": "another secret"})
         signed_in(browser, "ada")
+    assert (known.status_code, unknown.status_code) == (403, 403)
+    assert known.text.replace("ada", "bob") == unknown.text
     assert "'ada'" in caplog.text
     assert "192.0.2.7 failed" in caplog.text
     assert "secret" not in caplog.text
@@ -219,24 +155,64 @@ def test_the_log_has_names_of_users_and_no_secret(
     assert capsys.readouterr().out == ""
 
 
-def test_an_annotator_comes_to_their_own_page_which_names_nobody_else(tmp_path: Path) -> None:
+def test_guessing_is_slow(browser: TestClient) -> None:
+    for spaces in range(5):  # with spaces it is the same name
+        wrong = {"name": "ada" + " " * spaces, "password": "x"}
+        assert browser.post("/sign-in", data=wrong).status_code == 403
+    late = browser.post("/sign-in", data=FORM)
+    assert late.status_code == 429
+    assert 0 < int(late.headers["retry-after"]) <= SPAN
+    assert "Too many attempts" in late.text
+    address = ("192.0.2.8", 1)
+    elsewhere = TestClient(browser.app, base_url=AT, follow_redirects=False, client=address)
+    assert elsewhere.post("/sign-in", data=FORM).status_code == 303
+
+
+def test_failures_are_counted_by_name_and_address_for_a_time() -> None:
+    now = [0.0]
+    attempts = Attempts(lambda: now[0])
+    for second in range(5):
+        now[0] = float(second)
+        assert attempts.begin("ada", "a") == 0
+    assert attempts.begin("ada", "a") == SPAN - 4
+    assert attempts.begin("bob", "a") == 0
+    now[0] = float(SPAN)
+    assert attempts.begin("ada", "a") == 0
+    attempts.succeed("ada", "a")
+    assert [attempts.begin("ada", "a") for _ in range(6)][:5] == [0] * 5
+    attempts = Attempts(lambda: 0.0)
+    waits = [attempts.begin(f"name {n}", "2001:db8::1") for n in range(40)]
+    assert waits[:30] == [0] * 30
+    assert min(waits[30:]) > 0
+    assert attempts.begin("other", "2001:db8::2") > 0, "of the same network"
+    assert attempts.begin("other", "2001:db9::2") == 0
+    for n in range(11_000):
+        attempts.begin("x" * 10_000, f"address {n}")
+    assert len(attempts._failures) <= 10_000
+    assert max(len(str(key)) for key in attempts._failures) < 500
+
+
+def test_annotators_see_their_own_page_and_links_to_nothing_else(tmp_path: Path) -> None:
     with browser_at(filled_ledger(tmp_path)) as browser:
-        asked = browser.get("/").headers["location"]
-        assert asked == "/sign-in?next=%2F"
+        assert browser.get("/").headers["location"] == "/sign-in?next=%2F"
         for onward in ("", "/", "/projects/p"):
             form = {"name": "annotator", "password": PASSWORD, "next": onward}
             assert browser.post("/sign-in", data=form).headers["location"] == "/me"
         first = browser.get("/")
         assert (first.status_code, first.headers["location"]) == (303, "/me")
         shown = browser.get("/me").text
-        assert "constant 1" in shown
-        assert "agrees with others" in shown
+        for words in ("constant 1", "agrees with others", 'data-events=""'):
+            assert words in shown
         assert "honest" not in shown
         assert " p = " not in shown
-        assert 'data-events=""' in shown
+        assert read(browser, "/me").to("tracker") == "/me"
+        refused = read(browser, "/projects/p", 403)
+        assert refused.to("tracker") == refused.to("Your answers") == "/me"
+        signed_in(browser, "viewer")
+        assert read(browser, "/me").to("tracker") == "/"
 
 
-def test_an_annotator_objects_to_a_finding_about_their_own_answers_alone(tmp_path: Path) -> None:
+def test_annotators_object_to_findings_about_their_own_answers_alone(tmp_path: Path) -> None:
     ledger = filled_ledger(tmp_path)
     rows = [one.to_dict() for one in ledger.flags.list("p", states=["all"]).flags]
     own = next(row["flag"] for row in rows if row["annotator"] == "constant 1")
@@ -256,19 +232,3 @@ def test_an_annotator_objects_to_a_finding_about_their_own_answers_alone(tmp_pat
     (row,) = [one.to_dict() for one in ledger.flags.list("p", states=["all"]).flags
               if one.flag == own]  # fmt: skip
     assert (row["appeal"]["by"], row["state"]) == ("annotator", "acknowledged")
-
-
-def test_who_is_bound_to_nobody_or_to_somebody_without_answers_is_told(
-    browser: TestClient, served: Ledger
-) -> None:
-    signed_in(browser, "ada")
-    assert "No annotator is linked to your account yet" in browser.get("/me").text
-
-
-def test_no_link_leads_an_annotator_to_what_they_may_not_see(tmp_path: Path) -> None:
-    with signed_in(browser_at(filled_ledger(tmp_path)), "annotator") as browser:
-        assert read(browser, "/me").to("tracker") == "/me"
-        refused = read(browser, "/projects/p", 403)
-        assert refused.to("tracker") == refused.to("Your answers") == "/me"
-        signed_in(browser, "viewer")
-        assert read(browser, "/me").to("tracker") == "/"

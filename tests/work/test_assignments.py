@@ -17,6 +17,7 @@ from sqlalchemy import text
 from tests.profiles import both, examples
 from tracker.core.errors import InvalidOption, NotFound, Refused, TrackerError
 from tracker.ledger import Ledger
+from tracker.projects.projects import answers_revision
 from tracker.work.assign import REPEATED_AFTER
 from tracker.work.choosing import Given
 
@@ -172,17 +173,6 @@ def test_gold_is_among_the_items_where_nothing_shows_it(ledger: Ledger) -> None:
         ledger.assignments.assign("q", to=["ada"], gold=0.1)
 
 
-def test_experts_are_asked_by_themselves_and_their_answers_counted_apart(ledger: Ledger) -> None:
-    give(ledger, [(f"i{n}", who, "x") for n in range(5) for who in ("ada", "bo", "expert")])
-    ledger.annotators.kind("p", "expert", "reference")
-    ledger.annotators.kind("p", "bo", "model")
-    give(ledger, [("i5", "ada", "x")])
-    with pytest.raises(InvalidOption, match="human and reference"):
-        ledger.assignments.assign("p", to=["ada", "expert"])
-    assert ledger.assignments.assign("p", to=["expert"], answers=1).answers == 1
-    assert [row.item for row in by_person(ledger)["expert"]] == ["i5"]
-
-
 def test_people_who_left_or_are_flagged_get_nothing(ledger: Ledger) -> None:
     rows = [(f"i{n}", who, "xy"[n % 2]) for n in range(60) for who in ("ada", "bo", "cleo")]
     give(ledger, [*rows, *((f"i{n}", "same", "x") for n in range(60))])
@@ -190,11 +180,9 @@ def test_people_who_left_or_are_flagged_get_nothing(ledger: Ledger) -> None:
     ledger.record_audit_by_question("p")
     ledger.annotators.leave("p", "cleo", "2026-01-01")
     ledger.annotators.pause("p", "bo")
-    flagged = {flag.annotator for flag in ledger.flags.list("p").flags}
-    assert flagged
+    assert {flag.annotator for flag in ledger.flags.list("p").flags}
     assigned = ledger.assignments.assign("p", answers=2, exclude_flagged=True)
-    names = {load.annotator for load in assigned.loads}
-    assert names == {"ada"}
+    assert {load.annotator for load in assigned.loads} == {"ada"}
     assert {*assigned.notes} == {
         "cleo left: no items", "bo is paused: no items", "same has an open finding: no items"
     }  # fmt: skip
@@ -202,13 +190,21 @@ def test_people_who_left_or_are_flagged_get_nothing(ledger: Ledger) -> None:
         ledger.assignments.assign("p", to=["cleo"])
 
 
-def test_a_name_that_is_spelt_like_another_is_no_new_annotator(ledger: Ledger) -> None:
-    give(ledger, [("i1", "Ada", "x")])
-    register(ledger, 3)
+def test_experts_are_asked_apart_and_names_spelt_alike_are_refused(ledger: Ledger) -> None:
+    give(ledger, [(f"i{n}", who, "x") for n in range(5) for who in ("Ada", "bo", "expert")])
+    ledger.annotators.kind("p", "expert", "reference")
+    ledger.annotators.kind("p", "bo", "model")
+    give(ledger, [("i5", "Ada", "x")])
+    with pytest.raises(InvalidOption, match="human and reference"):
+        ledger.assignments.assign("p", to=["Ada", "expert"])
+    assert ledger.assignments.assign("p", to=["expert"], answers=1).answers == 1
+    assert [row.item for row in by_person(ledger)["expert"]] == ["i5"]
+    register(ledger, 8)
     with pytest.raises(InvalidOption, match="'ada' is nobody, and is spelt like 'Ada'"):
         ledger.assignments.assign("p", to=["ada"])
-    assert ledger.assignments.assign("p", to=["Ada", "bo"]).new == ("bo",)
-    assert [person.annotator.name for person in ledger.annotators.list("p")] == ["Ada", "bo"]
+    assert ledger.assignments.assign("p", to=["Ada", "cy"]).new == ("cy",)
+    people = {person.annotator.name for person in ledger.annotators.list("p")}
+    assert people == {"Ada", "bo", "cy", "expert"}
 
 
 def test_new_people_begin_with_items_of_somebody_of_standing(ledger: Ledger) -> None:
@@ -222,18 +218,16 @@ def test_new_people_begin_with_items_of_somebody_of_standing(ledger: Ledger) -> 
     assert beside[0]
 
 
-@pytest.mark.parametrize(
-    ("prefer", "first"),
-    [("fewest", "none"), ("oldest", "split"), ("disagreed", "split"), ("uncertain", "none")],
-)
-def test_the_preferred_item_comes_first(ledger: Ledger, prefer: str, first: str) -> None:
+def test_the_preferred_item_comes_first(ledger: Ledger) -> None:
     give(ledger, [("split", "a", "x"), ("split", "b", "y"), ("alike", "a", "x"),
                   ("alike", "b", "x")])  # fmt: skip
     import_items(ledger, ["none"])
-    ledger.assignments.assign("p", to=["c"], prefer=prefer)
-    assert by_person(ledger)["c"][0].item == first
-    if prefer == "uncertain":
-        assert [row.item for row in by_person(ledger)["c"]] == ["none", "split", "alike"]
+    for prefer, first in (("fewest", "none"), ("oldest", "split"), ("disagreed", "split"),
+                          ("uncertain", "none")):  # fmt: skip
+        ledger.assignments.assign("p", to=["c"], prefer=prefer, withdraw=True)
+        items = [row.item for row in by_person(ledger)["c"]]
+        assert items[0] == first, prefer
+    assert items == ["none", "split", "alike"]
 
 
 @both
@@ -286,30 +280,25 @@ def test_of_several_questions_one_answer_closes_what_asks_all(ledger: Ledger) ->
     assert states(ledger) == {("b", "done"): 1, ("c", "open"): 1}
 
 
-def test_an_item_whose_import_is_undone_is_not_asked_for(ledger: Ledger) -> None:
-    give(ledger, [("first", "a", "x")])
-    register(ledger, 2)
-    ledger.assignments.assign("p", to=["b"], answers=2)
-    assert states(ledger) == {("b", "open"): 3}
-    ledger.imports.undo(2)
-    assert [row.item for row in ledger.assignments.list("p")] == ["first"]
-    assert ledger.assignments.progress("p")[0].open == 1
-
-
-def test_no_figure_is_counted_again_when_items_are_assigned(ledger: Ledger) -> None:
-    from tracker.projects.projects import answers_revision
-
+def test_an_undone_import_ends_its_assignments_and_assigning_counts_nothing(
+    ledger: Ledger,
+) -> None:
     def revision() -> Any:
         with ledger.database.read() as connection:
             return answers_revision(connection, 1)
 
     give(ledger, [("first", "a", "x")])
-    before = revision()
     register(ledger, 2)
     before = revision()
     ledger.assignments.assign("p", to=["a"], answers=1)
     ledger.assignments.withdraw("p")
     assert revision() == before
+    ledger.assignments.assign("p", to=["b"], answers=2)
+    assert states(ledger) == {("a", "withdrawn"): 2, ("b", "open"): 3}
+    ledger.imports.undo(2)
+    assert [row.item for row in by_person(ledger)["b"]] == ["first"]
+    (progress,) = [row for row in ledger.assignments.progress("p") if row.annotator == "b"]
+    assert progress.open == 1
 
 
 @both

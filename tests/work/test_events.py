@@ -18,13 +18,13 @@ WEEK = 7 * clock.DAY
 PEOPLE = ("ada", "bo", "cleo")
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def hear(ledger: Ledger) -> None:
     events = ["goal_reached", "annotator_paused", "assignments_late", "round_done"]
     ledger.webhooks.add("http://127.0.0.1:9/hook", events, allow_private=True)
 
 
-def told(ledger: Ledger) -> list[dict[str, Any]]:
+def messages(ledger: Ledger) -> list[dict[str, Any]]:
     """The messages that were stored, as JSON."""
     with ledger.database.read() as connection:
         bodies = [*connection.scalars(text("SELECT body FROM deliveries ORDER BY id"))]
@@ -33,7 +33,7 @@ def told(ledger: Ledger) -> list[dict[str, Any]]:
 
 
 def data_of(ledger: Ledger, event: str) -> list[dict[str, Any]]:
-    return [message["data"] for message in told(ledger) if message["type"] == event]
+    return [message["data"] for message in messages(ledger) if message["type"] == event]
 
 
 def assign(ledger: Ledger, **how: Any) -> int:
@@ -50,7 +50,6 @@ def name_batch(ledger: Ledger, batch: int, **values: Any) -> None:
             )
 
 
-@pytest.mark.usefixtures("hear")
 def test_a_pause_is_told_by_whomever_and_without_whose(ledger: Ledger) -> None:
     give(ledger, [(f"i{n}", who, "x") for n in range(40) for who in ("bo", "cleo")])
     give(ledger, [(f"i{n}", "ada", "y") for n in range(40)])
@@ -67,10 +66,13 @@ def test_a_pause_is_told_by_whomever_and_without_whose(ledger: Ledger) -> None:
 
 
 @both
-@pytest.mark.usefixtures("hear")
 def test_what_is_late_is_told_once_of_a_batch(ledger: Ledger) -> None:
     register(ledger, 4)
     first = assign(ledger, per_annotator=2)
+    name_batch(ledger, first, until=clock.now() - 2 * WEEK)
+    ledger.webhooks.deliver()
+    assert messages(ledger) == [], "it was late long ago"
+    name_batch(ledger, first, until=None)
     give(ledger, [(row.item, "ada", "x") for row in ledger.assignments.list("p", ["ada"])])
     ledger.webhooks.deliver()
     assert data_of(ledger, "assignments_late") == []
@@ -87,16 +89,7 @@ def test_what_is_late_is_told_once_of_a_batch(ledger: Ledger) -> None:
     assert [one["batch"] for one in data_of(ledger, "assignments_late")] == [first, second]
 
 
-@pytest.mark.usefixtures("hear")
-def test_what_was_late_long_ago_is_not_told(ledger: Ledger) -> None:
-    register(ledger, 2)
-    name_batch(ledger, assign(ledger), until=clock.now() - 2 * WEEK)
-    ledger.webhooks.deliver()
-    assert told(ledger) == []
-
-
 @both
-@pytest.mark.usefixtures("hear")
 def test_a_round_is_done_by_the_import_of_its_last_answer(ledger: Ledger) -> None:
     register(ledger, 3)
     batch = assign(ledger)
@@ -115,8 +108,11 @@ def test_a_round_is_done_by_the_import_of_its_last_answer(ledger: Ledger) -> Non
     assert data_of(ledger, "round_done") == [done]
 
 
-@pytest.mark.usefixtures("hear")
 def test_a_round_is_done_when_the_last_answer_given_here_is_recorded(ledger: Ledger) -> None:
+    register(ledger, 1, "q")
+    ledger.assignments.assign("q", to=["ada", "bo"], answers=2)
+    give(ledger, [("i0", who, "x") for who in ("ada", "bo")], "q")
+    assert messages(ledger) == [], "a batch without a name is no round"
     register(ledger, 1)
     ledger.projects.set("p", categories=["x", "y"])
     name_batch(ledger, assign(ledger), round="pilot")
@@ -130,15 +126,6 @@ def test_a_round_is_done_when_the_last_answer_given_here_is_recorded(ledger: Led
     assert len(data_of(ledger, "round_done")) == 1
 
 
-@pytest.mark.usefixtures("hear")
-def test_a_batch_without_a_name_is_no_round(ledger: Ledger) -> None:
-    register(ledger, 1)
-    assign(ledger)
-    give(ledger, [("i0", who, "x") for who in ("ada", "bo")])
-    assert told(ledger) == []
-
-
-@pytest.mark.usefixtures("hear")
 def test_a_goal_is_told_with_the_first_snapshot_at_which_it_is_reached(ledger: Ledger) -> None:
     give(ledger, [(f"i{n}", who, "xy"[n % 2]) for n in range(4) for who in PEOPLE[:2]])
     give(ledger, [("i0", "bo", "y")])

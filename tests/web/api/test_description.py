@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import schemathesis
@@ -12,62 +11,44 @@ from hypothesis.strategies import integers
 from schemathesis import checks
 from schemathesis.specs.openapi import checks as openapi
 
-from tests.profiles import EXHAUSTIVE
+from tests.profiles import exhaustive
 from tracker.ledger import Ledger
 from tracker.web.app import create_app
 
 
-def document(program: TestClient) -> dict[str, Any]:
-    found: dict[str, Any] = program.get("/api/v1/openapi.json").json()
-    return found
+def described(program: TestClient) -> dict[str, Any]:
+    document: dict[str, Any] = program.get("/api/v1/openapi.json").json()
+    return document
 
 
-def operations(told: dict[str, Any]) -> Iterator[tuple[str, str, dict[str, Any]]]:
-    for path, methods in told["paths"].items():
-        for method, operation in methods.items():
-            yield path, method, operation
-
-
-def test_every_operation_is_named_tagged_and_described(program: TestClient) -> None:
-    told = document(program)
-    assert told["openapi"].startswith("3.1")
-    found = list(operations(told))
-    assert len(found) > 40
-    names = [operation["operationId"] for _, _, operation in found]
-    assert len({*names}) == len(names)
-    known = {one["name"] for one in told["tags"]}
-    for path, _, operation in found:
-        assert {*operation["tags"]} <= known, path
-        assert operation["description"], path
-        for one in operation.get("parameters", []):
-            assert one["description"], (path, one["name"])
-
-
-def test_every_error_is_declared_as_a_problem(program: TestClient) -> None:
-    told = document(program)
-    for path, method, operation in operations(told):
+def test_each_operation_is_described_with_its_errors(program: TestClient, ledger: Ledger) -> None:
+    document = described(program)
+    assert document["openapi"].startswith("3.1")
+    operations = [(f"{method} {path}", operation) for path, methods in document["paths"].items()
+                  for method, operation in methods.items()]  # fmt: skip
+    assert len(operations) > 40
+    assert len({operation["operationId"] for _, operation in operations}) == len(operations)
+    tags = {one["name"] for one in document["tags"]}
+    for name, operation in operations:
+        assert {*operation["tags"]} <= tags, name
+        assert operation["description"], name
+        assert all(one["description"] for one in operation.get("parameters", [])), name
         for status in ("401", "403", "422", "503"):
             response = operation["responses"][status]
-            name = response.get("$ref", "").rpartition("/")[2]
-            shown = told["components"]["responses"][name] if name else response
-            assert list(shown["content"]) == ["application/problem+json"], (path, method, status)
-
-
-def test_a_program_is_told_where_to_ask_and_how_to_sign_in(
-    program: TestClient, ledger: Ledger
-) -> None:
-    told = document(program)
-    assert [one["url"] for one in told["servers"]] == ["/"]
-    (name,) = told["components"]["securitySchemes"]
-    assert told["components"]["securitySchemes"][name]["scheme"] == "bearer"
-    assert told["security"] == [{name: []}, {}]
+            reference = response.get("$ref", "").rpartition("/")[2]
+            shown = document["components"]["responses"][reference] if reference else response
+            assert list(shown["content"]) == ["application/problem+json"], (name, status)
+    assert [one["url"] for one in document["servers"]] == ["/"]
+    (name,) = document["components"]["securitySchemes"]
+    assert document["components"]["securitySchemes"][name]["scheme"] == "bearer"
+    assert document["security"] == [{name: []}, {}]
     behind = TestClient(create_app(ledger, root_path="/at"), base_url="http://127.0.0.1:8000")
-    assert [one["url"] for one in document(behind)["servers"]] == ["/at"]
+    assert [one["url"] for one in described(behind)["servers"]] == ["/at"]
 
-
-# -- what it says is so --------------------------------------------------------------------
 
 HOST = {"host": "127.0.0.1:8000"}
+NAMES = {"project": "reviews", "annotator": "annotator 01", "item": "item 0001",
+         "snapshot": "first"}  # fmt: skip
 # Of any request, also of one that is wrong; which are to be refused, the schema cannot say in full.
 CHECKS = [
     checks.not_a_server_error, openapi.status_code_conformance,
@@ -75,8 +56,8 @@ CHECKS = [
     openapi.response_schema_conformance,
 ]  # fmt: skip
 EXAMPLES = settings(
-    max_examples=5 if EXHAUSTIVE else 1, deadline=None, database=None, derandomize=not EXHAUSTIVE,
-    suppress_health_check=[*HealthCheck], phases=[Phase.explicit, Phase.generate],
+    max_examples=5, deadline=None, database=None, suppress_health_check=[*HealthCheck],
+    phases=[Phase.explicit, Phase.generate],
 )  # fmt: skip
 
 
@@ -86,7 +67,8 @@ def toml(_context: object, value: object) -> bytes:
     return value if isinstance(value, bytes) else str(value).encode("utf-8", "replace")
 
 
-def test_what_is_answered_is_as_described(program: TestClient) -> None:
+@exhaustive
+def test_answers_are_as_described(program: TestClient) -> None:
     schema = schemathesis.openapi.from_asgi("/api/v1/openapi.json", program.app, headers=HOST)
     for found in schema.get_all_operations():
         operation = found.ok()
@@ -102,11 +84,3 @@ def test_what_is_answered_is_as_described(program: TestClient) -> None:
             case.call_and_validate(checks=CHECKS, headers=HOST)
 
         conforms()
-
-
-NAMES = {
-    "project": "reviews",
-    "annotator": "annotator 01",
-    "item": "item 0001",
-    "snapshot": "first",
-}

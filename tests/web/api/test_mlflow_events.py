@@ -46,8 +46,8 @@ def elsewhere(ledger: Ledger, serve: Serve) -> Iterator[TestClient]:
     ledger.users.add("ada", "admin", password=PASSWORD)
     mlflow = MLflowServer(serve(MLflow([trace(1, 1)])), SECRET)
     app = create_app(ledger, access=Access(at_this_machine=False), mlflow=mlflow)
-    with TestClient(app, base_url="http://tracker.example", client=("192.0.2.7", 5000)) as found:
-        yield found
+    with TestClient(app, base_url="http://tracker.example", client=("192.0.2.7", 5000)) as program:
+        yield program
 
 
 def job_of(program: TestClient, number: int) -> Any:
@@ -57,30 +57,29 @@ def job_of(program: TestClient, number: int) -> Any:
     return job
 
 
-def test_an_event_that_is_signed_begins_a_sync(elsewhere: TestClient, ledger: Ledger) -> None:
-    told = elsewhere.post(ADDRESS, **signed())
-    assert told.status_code == 202, told.text
-    job = job_of(elsewhere, told.json()["job"])
+def test_a_signed_event_or_a_token_begins_a_sync(elsewhere: TestClient, ledger: Ledger) -> None:
+    begun = elsewhere.post(ADDRESS, **signed())
+    assert begun.status_code == 202, begun.text
+    job = job_of(elsewhere, begun.json()["job"])
     assert (job.state, job.by) == ("done", "MLflow")
     assert standing(ledger) == [("tr-1", "ada", "yes")]
     assert ledger.projects.changes("p").acts[0].by == "MLflow"
     again = elsewhere.post(ADDRESS, **signed()).json()["job"]
     assert job_of(elsewhere, again).outcome.told == "There is nothing new."
-    token = ledger.tokens.add("nightly", "manager", "ada").secret
-    shown = {"authorization": f"Bearer {token}"}
+    shown = {"authorization": f"Bearer {ledger.tokens.add('nightly', 'manager', 'ada').secret}"}
     by_token = elsewhere.post(ADDRESS, headers=shown)
     job_of(elsewhere, by_token.json()["job"])
     assert by_token.headers["location"] == f"/api/v1/jobs/{by_token.json()['job']}"
-    told = elsewhere.get(by_token.headers["location"], headers=shown).json()
-    assert (told["by"], told["state"], told["problem"]) == ("ada", "done", None)
-    assert (told["result"]["import"], told["result"]["project"]) == (None, "p")
+    job = elsewhere.get(by_token.headers["location"], headers=shown).json()
+    assert (job["by"], job["state"], job["problem"]) == ("ada", "done", None)
+    assert (job["result"]["import"], job["result"]["project"]) == (None, "p")
     listed = elsewhere.get("/api/v1/jobs", headers=shown).json()["jobs"]
     assert [one["job"] for one in listed] == [3, 2, 1]
-    assert listed[0] == told
+    assert listed[0] == job
     assert listed[-1]["result"]["inserted"] == 1
 
 
-def test_an_event_like_one_that_waits_begins_no_other_sync(elsewhere: TestClient) -> None:
+def test_an_event_like_a_waiting_one_begins_no_other_sync(elsewhere: TestClient) -> None:
     jobs = elsewhere.app.state.jobs  # type: ignore[attr-defined]
     go_on = Event()
 
@@ -106,35 +105,31 @@ def test_an_event_like_one_that_waits_begins_no_other_sync(elsewhere: TestClient
         go_on.set()
 
 
-def test_an_event_that_is_signed_otherwise_is_refused(elsewhere: TestClient) -> None:
-    late, early, other = signed(late=400), signed(late=-400), signed(secret="another")
-    changed = {**signed(), "content": BODY + b" "}
-    renamed = signed()
+def test_a_wrong_signature_is_refused(elsewhere: TestClient) -> None:
+    renamed, undated = signed(), signed()
     renamed["headers"]["X-MLflow-Delivery-Id"] = "two"
-    undated = signed()
     undated["headers"]["X-MLflow-Timestamp"] = "1e9"
-    for sent in (late, early, other, changed, renamed, undated, {"content": BODY}):
-        told = elsewhere.post(ADDRESS, **sent)
-        assert told.status_code == 401
-        assert told.headers["content-type"] == "application/problem+json"
-        assert told.json()["mend"]
+    changed = {**signed(), "content": BODY + b" "}
+    for sent in (signed(late=400), signed(late=-400), signed(secret="another"), changed, renamed,
+                 undated, {"content": BODY}):  # fmt: skip
+        refused = elsewhere.post(ADDRESS, **sent)
+        assert refused.status_code == 401
+        assert refused.headers["content-type"] == "application/problem+json"
+        assert refused.json()["mend"]
     assert elsewhere.post("/api/v1/projects", **signed()).status_code == 401
     assert elsewhere.post(ADDRESS, **signed(b" " * 1_000_001)).status_code == 413
 
 
-def test_a_sync_that_fails_says_why(program: TestClient) -> None:
-    program.app.state.mlflow = MLflowServer("http://127.0.0.1:9", SECRET)  # type: ignore[attr-defined]
-    begun = program.post(ADDRESS)
-    assert begun.json()["experiment"] == "manners"
-    job_of(program, begun.json()["job"])
-    told = program.get(begun.headers["location"]).json()
-    assert (told["state"], told["result"]) == ("failed", None)
-    assert told["problem"]["exit_code"] == 3
-    assert "127.0.0.1:9" in told["problem"]["detail"]
-
-
-def test_a_server_that_was_told_nothing_says_what_to_tell_it(program: TestClient) -> None:
+def test_a_server_without_its_mlflow_says_what_it_needs(program: TestClient) -> None:
     unsigned, with_signature = program.post(ADDRESS), program.post(ADDRESS, **signed())
     assert (unsigned.status_code, with_signature.status_code) == (422, 401)
     assert "MLFLOW_TRACKING_URI" in unsigned.json()["mend"]
     assert "TRACKER_MLFLOW_WEBHOOK_SECRET" in with_signature.json()["mend"]
+    program.app.state.mlflow = MLflowServer("http://127.0.0.1:9", SECRET)  # type: ignore[attr-defined]
+    begun = program.post(ADDRESS)
+    assert begun.json()["experiment"] == "manners"
+    job_of(program, begun.json()["job"])
+    job = program.get(begun.headers["location"]).json()
+    assert (job["state"], job["result"]) == ("failed", None)
+    assert job["problem"]["exit_code"] == 3
+    assert "127.0.0.1:9" in job["problem"]["detail"]

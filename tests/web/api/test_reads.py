@@ -5,20 +5,19 @@ That it is what the commands print, and what it says of mistakes, is in the gold
 
 from __future__ import annotations
 
-import csv
-import io
-import json
+from typing import Any
 from urllib.parse import quote
 
 import pytest
 from fastapi.testclient import TestClient
 
-from tests.cli.conftest import Run
 from tests.web.api.conftest import P
 from tracker.ledger import Ledger
 
 
-def test_who_has_it_is_not_sent_it_again(program: TestClient) -> None:
+def test_an_answer_is_sent_once_for_each_request_and_revision(
+    program: TestClient, furnished_ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
     below = ("", "/status", "/agreement?by=pair", "/history", "/compare?a=first&b=last", "/audit",
              "/snapshots/first", "/findings/1", "/items?limit=5", "/changes?limit=2")  # fmt: skip
     for address in ("/api/v1/projects", "/api/v1/imports", *(f"{P}{path}" for path in below)):
@@ -28,38 +27,23 @@ def test_who_has_it_is_not_sent_it_again(program: TestClient) -> None:
         assert (again.status_code, again.content) == (304, b""), address
         assert again.headers["etag"] == first.headers["etag"], address
 
-
-def test_a_tag_is_of_one_request_at_one_revision(
-    program: TestClient, furnished_ledger: Ledger
-) -> None:
     def tag(query: str = "") -> str:
         return program.get(f"{P}/agreement{query}").headers["etag"]
 
     before, answers = tag(), program.get(f"{P}/agreement").json()["counts"]["answers"]
     assert before == tag()
     assert before not in {tag("?confidence=.9"), tag("?measure=alpha")}
+    with monkeypatch.context() as patch:
+        patch.setattr(Ledger, "agreement", lambda *_, **__: pytest.fail("it was computed"))
+        again = program.get(f"{P}/agreement", headers={"if-none-match": before})
+        assert again.status_code == 304
+    against = tag("?against=sandwich")
     furnished_ledger.notes.add("sandwich", "of another project")
     assert tag() == before
+    assert tag("?against=sandwich") != against
     furnished_ledger.imports.undo(1)
     assert tag() != before
     assert program.get(f"{P}/agreement").json()["counts"]["answers"] == 0 < answers
-
-
-def test_nothing_is_computed_for_who_has_it(
-    program: TestClient, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    tag = program.get(f"{P}/agreement").headers["etag"]
-    monkeypatch.setattr(Ledger, "agreement", lambda *_, **__: pytest.fail("it was computed"))
-    assert program.get(f"{P}/agreement", headers={"if-none-match": tag}).status_code == 304
-
-
-def test_a_difference_to_another_project_follows_that_one(
-    program: TestClient, furnished_ledger: Ledger
-) -> None:
-    address = f"{P}/agreement?against=sandwich"
-    tag = program.get(address).headers["etag"]
-    furnished_ledger.notes.add("sandwich", "something")
-    assert program.get(address, headers={"if-none-match": tag}).status_code == 200
 
 
 def test_any_name_is_one_segment(program: TestClient, furnished_ledger: Ledger) -> None:
@@ -70,77 +54,53 @@ def test_any_name_is_one_segment(program: TestClient, furnished_ledger: Ledger) 
         assert program.get(f"{address}/categories").json()["project"] == name
 
 
-def test_rows_are_streamed_as_the_command_writes_them(program: TestClient, run: Run) -> None:
-    run("export", "labels", "reviews", "-o", "labels.csv")
-    told = program.get(f"{P}/export/labels")
-    assert told.headers["content-type"].startswith("text/csv")
-    with open("labels.csv", encoding="utf-8", newline="") as file:  # noqa: PTH123
-        assert told.text == file.read()
-    rows = list(csv.DictReader(io.StringIO(told.text)))
-    lines = program.get(f"{P}/export/labels?format=jsonl").text.splitlines()
-    assert [json.loads(line)["item"] for line in lines] == [row["item"] for row in rows]
-    assert len(program.get(f"{P}/export/consensus").text.splitlines()) == 161
-
-
 def test_a_gate_is_in_the_request(program: TestClient) -> None:
+    def post(text: str) -> Any:
+        kind = {"content-type": "application/toml"}
+        return program.post(f"{P}/gate", content=text, headers=kind)
+
     none = program.get(f"{P}/gate")
     assert (none.status_code, none.json()["exit_code"]) == (404, 4)
     assert f"GET {P}/gate/sample" in none.json()["mend"]
     assert "no project" in program.get("/api/v1/projects/none/gate").json()["detail"]
-    text = program.get(f"{P}/gate/sample").text
-    assert program.post(f"{P}/gate", content=text, headers=_TOML).json()["passed"] is True
-    failing = program.post(f"{P}/gate", content="[[check]]\nitems_at_least = 900", headers=_TOML)
+    assert post(program.get(f"{P}/gate/sample").text).json()["passed"] is True
+    failing = post("[[check]]\nitems_at_least = 900")
     assert (failing.status_code, failing.json()["passed"]) == (200, False)
-    broken = program.post(f"{P}/gate", content="[[check]]\nitems_at_leats = 900", headers=_TOML)
+    broken = post("[[check]]\nitems_at_leats = 900")
     assert broken.status_code == 422
     assert "gate.toml:2" in broken.json()["detail"]
 
 
-_TOML = {"content-type": "application/toml"}
+# -- Lists in pages -------------------------------------------------------------------------------
 
 
-# -- pages ---------------------------------------------------------------------------------
-
-
-def test_pages_of_items_are_all_items(program: TestClient, furnished_ledger: Ledger) -> None:
-    found, address = list[str](), f"{P}/items?limit=60"
+def paged(program: TestClient, address: str, rows: str) -> list[dict[str, object]]:
+    """The rows of all pages, each of which leads to the next."""
+    found = list[dict[str, object]]()
     while address:
-        told = program.get(address)
-        found += [one["item"] for one in told.json()["items"]]
-        address = told.links["next"]["url"] if "link" in told.headers else ""
-    assert found == [one.name for one in furnished_ledger.items.list("reviews")]
+        page = program.get(address)
+        found += page.json()[rows]
+        address = page.links["next"]["url"] if "link" in page.headers else ""
+    return found
+
+
+def test_pages_lead_through_all_rows(program: TestClient, furnished_ledger: Ledger) -> None:
+    items = [one["item"] for one in paged(program, f"{P}/items?limit=60", "items")]
+    assert items == [one.name for one in furnished_ledger.items.list("reviews")]
     assert "link" not in program.get(f"{P}/items?limit=160").headers
     assert "link" in program.get(f"{P}/items?limit=159").headers
-
-
-def test_items_are_found_by_a_part_of_their_key(program: TestClient) -> None:
-    told = program.get(f"{P}/items?q=M%20000").json()["items"]
-    assert [one["item"] for one in told] == [f"item 000{number}" for number in range(1, 10)]
-    assert program.get(f"{P}/items?q=%25").json()["items"] == []
-
-
-def test_imports_come_in_pages(program: TestClient) -> None:
-    first = program.get("/api/v1/imports?limit=1")
-    second = program.get(first.links["next"]["url"])
-    assert [one["import"] for told in (first, second) for one in told.json()["imports"]] == [1, 2]
-    assert "link" not in second.headers
-
-
-def test_pages_of_changes_are_all_changes(program: TestClient) -> None:
+    imports = paged(program, "/api/v1/imports?limit=1", "imports")
+    assert [one["import"] for one in imports] == [1, 2]
     every = program.get(f"{P}/changes").json()
     assert every["next"] is None
-    found, address = list[object](), f"{P}/changes?limit=2"
-    while address:
-        told = program.get(address)
-        found += told.json()["changes"]
-        address = told.links["next"]["url"] if "link" in told.headers else ""
-    assert found == every["changes"]
-    assert len(found) > 2
-
-
-def test_items_are_of_a_moment(program: TestClient) -> None:
-    for clock_ in ("as_of", "known_at"):
-        assert program.get(f"{P}/items?{clock_}=2020-01-01").json()["items"] == []
-        now = program.get(f"{P}/items?{clock_}=0d&limit=1")
+    changes = paged(program, f"{P}/changes?limit=2", "changes")
+    assert changes == every["changes"]
+    assert len(changes) > 2
+    found = program.get(f"{P}/items?q=M%20000").json()["items"]
+    assert [one["item"] for one in found] == [f"item 000{number}" for number in range(1, 10)]
+    assert program.get(f"{P}/items?q=%25").json()["items"] == []
+    for clock in ("as_of", "known_at"):
+        assert program.get(f"{P}/items?{clock}=2020-01-01").json()["items"] == []
+        now = program.get(f"{P}/items?{clock}=0d&limit=1")
         assert now.json()["items"][0]["annotators"] > 0
-        assert f"{clock_}=0d" in now.links["next"]["url"]
+        assert f"{clock}=0d" in now.links["next"]["url"]

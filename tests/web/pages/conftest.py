@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from typing import Any
 
+import pandas as pd
 import pytest
 from fastapi.testclient import TestClient
 
@@ -14,9 +16,17 @@ from tracker.simulate.crowds import Group, simulate_crowd
 from tracker.web.app import create_app
 
 
+def fill(
+    ledger: Ledger, rows: Iterable[Any], *more: str, project: str = "p", **options: Any
+) -> None:
+    """Import answers: item, annotator, category, and more columns."""
+    columns = ["item", "annotator", "category", *more]
+    ledger.import_frame(pd.DataFrame([*rows], columns=columns), project, **options)
+
+
 @pytest.fixture
 def flagged(ledger: Ledger, fill_once: FillOnce) -> Ledger:
-    """A ledger with a project ``p`` of a crowd, somebody of which always says the same.
+    """A ledger with a project ``p`` of a crowd, one of which always says the same.
 
     That is recorded as finding 1.
     """
@@ -32,9 +42,9 @@ def _fill(ledger: Ledger) -> None:
 @pytest.fixture
 def browser(flagged: Ledger) -> Iterator[TestClient]:
     """A browser at the application of that ledger, which does not follow redirections."""
-    made = create_app(flagged)
-    with TestClient(made, base_url="http://127.0.0.1:8000", follow_redirects=False) as found:
-        yield found
+    app = create_app(flagged)
+    with TestClient(app, base_url="http://127.0.0.1:8000", follow_redirects=False) as browser:
+        yield browser
 
 
 @pytest.fixture

@@ -1,11 +1,10 @@
-"""The page of work: items are assigned by a form, taken back, downloaded; rounds are started."""
+"""The page of work: items are assigned by a form, withdrawn, downloaded; rounds are started."""
 
 from __future__ import annotations
 
 import csv
 import io
 
-import pytest
 from fastapi.testclient import TestClient
 
 from tests.web.reading import read
@@ -18,49 +17,40 @@ FORM = {"to": ["ada", "bo"], "answers": "2", "per_annotator": "10", "percent_gol
         "percent_repeated": "0", "prefer": "fewest", "overlap": "even"}  # fmt: skip
 
 
-@pytest.fixture
-def asked(ledger: Ledger) -> Ledger:
-    """A project with items that nobody answered, but for one."""
+def test_items_are_assigned_listed_and_withdrawn(client: TestClient, ledger: Ledger) -> None:
     import_items(ledger, [f"i{n}" for n in range(12)])
     give(ledger, [("i0", "ada", "x"), ("i0", "bo", "x")])
-    return ledger
-
-
-def test_items_are_assigned_told_and_taken_back(client: TestClient, asked: Ledger) -> None:
-    told = client.post(AT, data=FORM | {"others": "cleo, dora", "until": "2999-01-01"}).text
-    assert "11 items assigned, for 22 answers" in told
-    assert "New in p: cleo, dora" in told
-    page = read(client, AT)
-    assert [row[0] for row in page.rows if row[0] in {"ada", "bo", "cleo", "dora"}] == [
-        "ada", "bo", "cleo", "dora"
-    ]  # fmt: skip
+    refused = client.post(AT, data=FORM | {"percent_gold": "20", "others": "Ada"})
+    assert refused.status_code == 422
+    assert "is spelt like &#39;ada&#39;" in refused.text
+    assert 'value="Ada"' in refused.text
+    assert 'name="percent_gold" min="0" max="50" step="any" value="20.0"' in refused.text
+    assert states(ledger) == {}
+    assigned = client.post(AT, data=FORM | {"others": "cleo, dora", "until": "2999-01-01"}).text
+    assert "11 items assigned, for 22 answers" in assigned
+    assert "New in p: cleo, dora" in assigned
+    people = ["ada", "bo", "cleo", "dora"]
+    assert [row[0] for row in read(client, AT).rows if row[0] in people] == people
     lines = list(csv.DictReader(io.StringIO(client.get(f"{AT}/lists?annotator=ada").text)))
     assert {line["annotator"] for line in lines} == {"ada"}
     assert lines[0].keys() == {"item", "annotator", "order", "text"}
     client.post(f"{AT}/withdraw", data={"annotator": "ada"})
-    assert states(asked)["ada", "withdrawn"] == len(lines)
+    assert states(ledger)["ada", "withdrawn"] == len(lines)
     problem = client.post(f"{AT}/withdraw", data={"annotator": "ada"})
     assert "nothing of &#39;p&#39; is open" in problem.text
     again = client.post(AT, data=FORM | {"to": ["bo"], "withdraw": "true", "answers": "3"}).text
     assert "taken back first" in again.lower()
 
 
-def test_a_refused_form_keeps_what_it_said(client: TestClient, asked: Ledger) -> None:
-    refused = client.post(AT, data=FORM | {"percent_gold": "20", "others": "Ada"})
-    assert refused.status_code == 422
-    assert "is spelt like &#39;ada&#39;" in refused.text
-    assert 'value="Ada"' in refused.text
-    assert 'name="percent_gold" min="0" max="50" step="any" value="20.0"' in refused.text
-    assert states(asked) == {}
-
-
-def test_rounds_are_started_and_held_against_each_other(client: TestClient, asked: Ledger) -> None:
+def test_rounds_are_started_and_compared(client: TestClient, ledger: Ledger) -> None:
+    import_items(ledger, [f"i{n}" for n in range(12)])
+    give(ledger, [("i0", "ada", "x"), ("i0", "bo", "x")])
     at = "/projects/p/rounds"
     client.post(at, data={"guideline": "v1", "items": "6"})
     assert "It is the first round" in client.get(f"{at}/v1").text
-    answer(asked, agreeing=2)
+    answer(ledger, agreeing=2)
     client.post(at, data={"guideline": "v2", "items": "5"})
-    answer(asked, agreeing=5)
+    answer(ledger, agreeing=5)
     page = read(client, f"{at}/v2")
     assert "10 of 10 answers are there" in page.text
     assert "this round, the round before (v1)" in page.text

@@ -1,4 +1,4 @@
-"""Files that are sent by a form: looked at, imported in the background, taken back."""
+"""Files sent by a form: previewed, imported in the background, undone."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ import threading
 from dataclasses import fields
 from pathlib import Path
 
-import pandas as pd
 import pytest
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
+from tests.web.pages.conftest import fill
 from tests.web.reading import read
 from tracker.core.errors import NotFound, Refused
 from tracker.ledger import Ledger
@@ -39,7 +39,10 @@ def sent(client: TestClient, content: bytes, name: str = "answers.csv", project:
     return done.headers["location"]
 
 
-def test_nothing_is_stored_before_somebody_has_looked(client: TestClient, ledger: Ledger) -> None:
+def test_nothing_is_stored_before_the_import(client: TestClient, ledger: Ledger) -> None:
+    for data in ({}, {"project": " "}):
+        done = client.post("/imports", data=data, files=[("file", ("a.csv", GOOD))])
+        assert (done.status_code, "no name" in done.text) == (422, True)
     address = sent(client, BAD, "<b>.csv")
     page = read(client, address)
     assert "For p: 2 new answers, 1 row with errors. Nothing has been stored" in page.text
@@ -49,27 +52,28 @@ def test_nothing_is_stored_before_somebody_has_looked(client: TestClient, ledger
     assert 'type="file"' in client.get(address).text
     bad_alone = sent(client, b"item,annotator,category\n,a,x\n")
     assert 'value="import"' not in client.get(bad_alone).text
+    shown = client.post(sent(client, BAD), data={"action": "import"})
+    for words in ("Failed: nothing of it was kept", "the item is empty",
+                  "or leave them out: choose"):  # fmt: skip
+        assert words in shown.text
+    assert "--skip-invalid" not in shown.text
+    back = re.findall(r'href="([^"]+)">Back to the form', shown.text)[0]
+    assert "Import only the other rows" in read(client, back).text
+    assert ledger.projects.list() == []
     client.post(address, data={"action": "import", "skip_invalid": "true"})
     assert ledger.status("p").answers == 2
     (known,) = ledger.imports.list("p")
     assert known.to_dict()["sources"][0]["name"] == "<b>.csv"
     assert client.get(address).status_code == 404
+    # It is undone from its own project alone.
+    ledger.projects.create("other")
+    assert client.post("/projects/other/imports/1/undo").status_code == 422
+    assert "undone" in client.post("/projects/p/imports/1/undo").text
+    assert ledger.imports.show(1).undone_at is not None
+    assert client.post("/projects/p/imports/1/undo").status_code == 422
 
 
-def test_a_refused_import_says_why_and_stores_nothing(client: TestClient, ledger: Ledger) -> None:
-    shown = client.post(sent(client, BAD), data={"action": "import"})
-    assert "Failed: nothing of it was kept" in shown.text
-    assert "the item is empty" in shown.text
-    assert "or leave them out: choose" in shown.text
-    assert "--skip-invalid" not in shown.text
-    address = re.findall(r'href="([^"]+)">Back to the form', shown.text)[0]
-    assert "Import only the other rows" in read(client, address).text
-    assert ledger.projects.list() == []
-
-
-def test_warnings_stand_before_an_import_and_beside_it_until_it_is_undone(
-    client: TestClient, ledger: Ledger
-) -> None:
+def test_warnings_are_shown_until_the_import_is_undone(client: TestClient, ledger: Ledger) -> None:
     client.post(sent(client, GOOD + b"1,ann,x\n"), data={"action": "import"})
     address = sent(client, b"item,annotator,category\n2,Ann Lee,x\n")
     sentence = (
@@ -80,65 +84,58 @@ def test_warnings_stand_before_an_import_and_beside_it_until_it_is_undone(
     assert "“Ann Lee” is new; did you mean “ann”? ann is the first name of one annotator" in page
     assert sentence not in page
     client.post(address, data={"action": "import"})
-    assert sentence in read(client, "/projects/p/imports").text
-    how = "item=item, annotator=annotator, category=category"
-    assert how in read(client, "/projects/p/imports").text
+    page = read(client, "/projects/p/imports").text
+    assert sentence in page
+    assert "item=item, annotator=annotator, category=category" in page
     client.post("/projects/p/imports/2/undo")
     assert sentence not in read(client, "/projects/p/imports").text
 
 
-def test_columns_that_are_not_recognized_can_be_named(client: TestClient, ledger: Ledger) -> None:
+def test_columns_and_questions_are_named_in_fields(client: TestClient, ledger: Ledger) -> None:
     address = sent(client, b"item,who,says\n1,a,x\n")
-    page = read(client, address)
-    assert "Nothing has been stored" in page.text
-    assert "who" in page.text
-    assert "say which: choose annotator, category above the columns," in page.text
-    assert 'or tick "one column per annotator"' in page.text
-    again = client.post(address, data={"action": "look", "map": "annotator=who\ncategory=says"})
-    assert "For p: 1 new answer" in again.text
-    client.post(address, data={"action": "import", "map": "annotator=who\ncategory=says"})
+    page = read(client, address).text
+    for words in ("Nothing has been stored", "who", 'or tick "one column per annotator"',
+                  "say which: choose annotator, category above the columns,"):  # fmt: skip
+        assert words in page
+    form = {"map": "annotator=who\ncategory=says"}
+    assert "For p: 1 new answer" in client.post(address, data={"action": "look"} | form).text
+    client.post(address, data={"action": "import"} | form)
     assert ledger.status("p").answers == 1
-
-
-def test_a_column_for_each_question_can_be_named(client: TestClient, ledger: Ledger) -> None:
-    address = sent(client, b"item,annotator,Tone,fair\n1,a,low,y\n1,b,high,n\n")
-    page = read(client, address)
-    assert 'in the field "Questions": NAME=COLUMN for each column of answers' in page.text
-    assert "--" not in page.text
+    address = sent(client, b"item,annotator,Tone,fair\n1,a,low,y\n1,b,high,n\n", project="q")
+    page = read(client, address).text
+    assert 'in the field "Questions": NAME=COLUMN for each column of answers' in page
+    assert "--" not in page
     wrong = client.post(address, data={"question": "tone=Tome"}).text
     assert "no column &#39;Tome&#39; (in the field &#34;Questions&#34;: tone=Tome)" in wrong
-    data = {"question": "tone=Tone:low<high\r\n\r\n fair=fair "}
-    shown = client.post(address, data=data).text
-    assert "For p: 4 new labels" in shown
-    assert "<li>question tone: Tone</li>" in shown
-    assert ">tone=Tone:low&lt;high</textarea>" in shown
-    client.post(address, data=data | {"action": "import"})
-    scales = [(one.name, one.scale) for one in ledger.questions.list("p")]
+    form = {"question": "tone=Tone:low<high\r\n\r\n fair=fair "}
+    shown = client.post(address, data=form).text
+    for words in ("For q: 4 new labels", "<li>question tone: Tone</li>",
+                  ">tone=Tone:low&lt;high</textarea>"):  # fmt: skip
+        assert words in shown
+    client.post(address, data=form | {"action": "import"})
+    scales = [(one.name, one.scale) for one in ledger.questions.list("q")]
     assert scales == [("tone", "ordinal"), ("fair", "nominal")]
+    address = sent(client, b"1;x\n2;y\n3;x\n", "week.csv", "r")
+    page = read(client, address).text
+    assert 'tick "no header"' in page
+    assert "--" not in page
+    form = {"no_header": "true", "map": "item=1\ncategory=2", "annotator": "ada"}
+    shown = client.post(address, data={"action": "look"} | form).text
+    assert "For r: 3 new answers" in shown
+    assert 'value="ada"' in shown
+    client.post(address, data={"action": "import"} | form)
+    assert [row.annotator.name for row in ledger.annotators.list("r")] == ["ada"]
+    assert client.post(sent(client, GOOD), data={"header_row": "three"}).status_code == 422
 
 
-def test_an_import_is_undone_from_its_own_project_alone(client: TestClient, ledger: Ledger) -> None:
-    client.post(sent(client, GOOD), data={"action": "import"})
-    ledger.projects.create("other")
-    assert client.post("/projects/other/imports/1/undo").status_code == 422
-    page = client.post("/projects/p/imports/1/undo")
-    assert "undone" in page.text
-    assert ledger.imports.show(1).undone_at is not None
-    assert client.post("/projects/p/imports/1/undo").status_code == 422
+def test_each_option_of_the_form_is_one_of_the_interface() -> None:
+    assert {field.name for field in FIELDS} <= {one.name for one in fields(ImportOptions)}
 
 
-@pytest.mark.parametrize(("data", "told"), [({}, "no name"), ({"project": " "}, "no name")])
-def test_a_form_without_a_project_is_refused(
-    client: TestClient, data: dict[str, str], told: str
-) -> None:
-    done = client.post("/imports", data=data, files=[("file", ("a.csv", GOOD))])
-    assert done.status_code == 422
-    assert told in done.text
+# -- Jobs -----------------------------------------------------------------------------------------
 
 
-def test_a_job_is_watched_and_cancelled_between_its_parts(
-    client: TestClient, ledger: Ledger
-) -> None:
+def test_a_job_is_watched_and_cancelled_in_parts(client: TestClient, ledger: Ledger) -> None:
     begun, go_on = threading.Event(), threading.Event()
 
     def work(step: Step) -> Outcome:
@@ -156,30 +153,25 @@ def test_a_job_is_watched_and_cancelled_between_its_parts(
     assert "25.0%" in read(client, f"/jobs/{job.number}").text
     shown = read(client, "/projects/p/imports").text
     assert re.search(r"Import a\.csv by ann, begun .*: running", shown)
-    told = client.get(f"/api/v1/jobs/{job.number}").json()
-    assert (told["state"], told["progress"]) == ("running", {"done": 30, "total": 120})
+    running = client.get(f"/api/v1/jobs/{job.number}").json()
+    assert (running["state"], running["progress"]) == ("running", {"done": 30, "total": 120})
     assert "ends after this part" in client.post(f"/jobs/{job.number}/cancel").text
     job.cancelled.clear()
-    assert client.post(f"/api/v1/jobs/{job.number}/cancel").json() == told
+    assert client.post(f"/api/v1/jobs/{job.number}/cancel").json() == running
     go_on.set()
     job.wait(10)
     assert "Cancelled: nothing of it was kept" in read(client, f"/jobs/{job.number}").text
     assert client.get(f"/api/v1/jobs/{job.number}").json()["state"] == "cancelled"
     assert client.get("/jobs/99").status_code == 404
     assert client.get("/api/v1/jobs/99").json()["exit_code"] == 4
-
-
-def test_who_watches_a_job_is_led_on_at_its_end(client: TestClient) -> None:
-    app = client.app
-    assert isinstance(app, FastAPI)
     job = app.state.jobs.start("x", "p", "ann", lambda step: Outcome("done", ("projects", "a/b")))
     job.wait(10)
     answer = client.get(f"/jobs/{job.number}", headers={"hx-request": "true"})
     assert answer.headers["hx-redirect"] == "/projects/a~2Fb"
 
 
-def test_errors_and_faults_of_a_job_are_told() -> None:
-    jobs = Jobs()
+def test_jobs_tell_their_errors_and_end_with_the_server() -> None:
+    jobs, begun, ended = Jobs(), threading.Event(), threading.Event()
 
     def refuse(step: Step) -> Outcome:
         raise Refused("line 3 is no answer", "correct it")
@@ -190,17 +182,14 @@ def test_errors_and_faults_of_a_job_are_told() -> None:
     refused, failed = jobs.start("a", "p", "b", refuse), jobs.start("a", "p", "b", fail)
     for job in (refused, failed):
         job.wait(10)
-    told = [one.to_dict()["problem"] for one in (refused, failed)]
-    assert [(one["type"].rpartition(":")[2], one["detail"], one.get("mend")) for one in told] == [
-        ("refused", "line 3 is no answer", "correct it"),
-        ("internal-error", "internal error: ZeroDivisionError", None),
-    ]
+    for job, expected in (
+        (refused, ("refused", "line 3 is no answer", "correct it")),
+        (failed, ("internal-error", "internal error: ZeroDivisionError", None)),
+    ):
+        problem = job.to_dict()["problem"]
+        kind = problem["type"].rpartition(":")[2]
+        assert (kind, problem["detail"], problem.get("mend")) == expected
     assert (refused.state, failed.state) == ("failed", "failed")
-    jobs.close()
-
-
-def test_a_server_that_stops_ends_its_jobs() -> None:
-    jobs, begun, ended = Jobs(), threading.Event(), threading.Event()
 
     def work(step: Step) -> Outcome:
         begun.set()
@@ -215,6 +204,9 @@ def test_a_server_that_stops_ends_its_jobs() -> None:
     assert begun.wait(10)
     jobs.close()
     assert ended.wait(10)
+
+
+# -- Files that wait ------------------------------------------------------------------------------
 
 
 def test_only_the_last_uploads_wait(tmp_path: Path) -> None:
@@ -234,36 +226,14 @@ def test_only_the_last_uploads_wait(tmp_path: Path) -> None:
     assert not path.parents[4].exists()
 
 
-def test_an_erasure_forgets_files_that_wait_and_what_was_told_of_them(
+def test_an_erasure_forgets_waiting_files_and_jobs(
     client: TestClient, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ledger.import_frame(pd.DataFrame({"item": ["1"], "annotator": ["a"], "category": ["x"]}), "q")
+    fill(ledger, [("1", "a", "x")], project="q")
     address = sent(client, GOOD)
-    waiting = read(client, address).text
-    assert "For p: 2 new answers" in waiting
+    assert "For p: 2 new answers" in read(client, address).text
     Ledger(str(ledger.database.url)).annotators.erase("q", "a")
     assert client.get(address).status_code == 404
     forgotten = threading.Event()
     monkeypatch.setattr(client.app.state.jobs, "forget", forgotten.set)  # type: ignore[attr-defined]
     assert forgotten.wait(30)
-
-
-def test_a_table_without_a_header_is_read_by_the_fields_of_the_form(
-    client: TestClient, ledger: Ledger
-) -> None:
-    address = sent(client, b"1;x\n2;y\n3;x\n", "week.csv")
-    told = read(client, address).text
-    assert 'tick "no header"' in told
-    assert "--" not in told
-    given = {"no_header": "true", "map": "item=1\ncategory=2", "annotator": "ada"}
-    shown = client.post(address, data={"action": "look"} | given).text
-    assert "For p: 3 new answers" in shown
-    assert 'value="ada"' in shown
-    client.post(address, data={"action": "import"} | given)
-    assert [row.annotator.name for row in ledger.annotators.list("p")] == ["ada"]
-    wrong = client.post(sent(client, GOOD), data={"header_row": "three"})
-    assert wrong.status_code == 422
-
-
-def test_every_option_of_the_form_is_one_of_the_interface() -> None:
-    assert {field.name for field in FIELDS} <= {one.name for one in fields(ImportOptions)}

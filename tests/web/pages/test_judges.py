@@ -11,31 +11,26 @@ from tests.web.reading import read
 from tracker.ledger import Ledger
 from tracker.projects.questions import QuestionOptions
 
+COLUMNS = ["item", "annotator", "category"]
 
-def test_each_judge_reads_as_its_verdict(
-    client: TestClient, ledger: Ledger, fill_once: FillOnce
+
+def test_each_judge_has_its_verdict_and_the_items_it_confuses(
+    client: TestClient, sqlite_ledger: Ledger, fill_once: FillOnce
 ) -> None:
-    fill_once(ledger, fill_judges)
+    ledger = fill_once(sqlite_ledger, fill_judges)
     listed = read(client, "/projects/judged/judges")
-    shown = {row[0]: row[1] for row in listed.rows if row[0] in VERDICTS}
-    assert shown == VERDICTS
+    assert {row[0]: row[1] for row in listed.rows if row[0] in VERDICTS} == VERDICTS
     assert "good is surely better than" in listed.text
-    for name, verdict in VERDICTS.items():
-        page = read(client, listed.to(name))
-        assert verdict in page.text
-        assert f"tracker judge judged --model {name}" in page.text
-    assert "surely no more than 0.05 below" in read(client, listed.to("good")).text
-    assert "Have people answer more" in read(client, listed.to("few")).text
     overview = read(client, "/projects/judged")
     assert overview.to("Models as judges") == "/projects/judged/judges"
-    assert all(f"{verdict} {name}" in overview.text for name, verdict in VERDICTS.items())
-
-
-def test_a_confusion_leads_to_items_with_both_answers(
-    client: TestClient, ledger: Ledger, fill_once: FillOnce
-) -> None:
-    fill_once(ledger, fill_judges)
-    page = read(client, "/projects/judged/judges/poor")
+    advice = {"good": "surely no more than 0.05 below", "few": "Have people answer more",
+              "poor": "See these items"}  # fmt: skip
+    for name, verdict in VERDICTS.items():
+        page = read(client, listed.to(name))
+        for words in (verdict, f"tracker judge judged --model {name}", advice[name]):
+            assert words in page.text
+        assert f"{verdict} {name}" in overview.text
+    page = read(client, listed.to("poor"))
     (judge,) = ledger.judges.judge("judged", models=["poor"]).judges
     worst = judge.confusion[0]
     assert [worst.truth, worst.given, f"{worst.items:,}"] in page.rows
@@ -50,7 +45,7 @@ def test_a_confusion_leads_to_items_with_both_answers(
 
 def test_a_project_without_models_says_what_to_do(client: TestClient, ledger: Ledger) -> None:
     rows = [("1", "a", "x"), ("1", "b", "y")]
-    ledger.import_frame(pd.DataFrame(rows, columns=["item", "annotator", "category"]), "p")
+    ledger.import_frame(pd.DataFrame(rows, columns=COLUMNS), "p")
     page = read(client, "/projects/p/judges")
     assert "No model has answered here." in page.text
     assert "tracker annotator kind NAME model -p p" in page.text
@@ -63,31 +58,24 @@ def test_a_project_without_models_says_what_to_do(client: TestClient, ledger: Le
     assert "two or more must answer the items" in alone
 
 
-def test_a_judge_of_several_questions_has_a_page_of_each(
-    client: TestClient, ledger: Ledger
-) -> None:
-    rows = [(str(n), who, "xy"[(n + (who == "m")) % 2], "uv"[n % 2]) for n in range(40)
-            for who in ("a", "b", "m")]  # fmt: skip
+def test_judges_of_questions_numbers_and_spans(client: TestClient, ledger: Ledger) -> None:
+    people = [(n, who, who == "m") for n in range(40) for who in ("a", "b", "m")]
+    rows = [(str(n), who, "xy"[(n + wrong) % 2], "uv"[n % 2]) for n, who, wrong in people]
     frame = pd.DataFrame(rows, columns=["item", "annotator", "tone", "safe"])
     ledger.import_frame(frame, "p", questions=["tone=tone", "safe=safe"])
-    ledger.annotators.kind("p", "m", "model")
+    numbers = pd.DataFrame([(str(n), who, n + wrong * (n % 3)) for n, who, wrong in people],
+                           columns=COLUMNS)  # fmt: skip
+    ledger.import_frame(numbers, "n", options=QuestionOptions(scale="interval"))
+    ledger.projects.create("s", answers="spans")
+    spans = [(str(n), who, "x", 0, 3 + wrong) for n, who, wrong in people]
+    ledger.import_frame(pd.DataFrame(spans, columns=[*COLUMNS, "start", "end"]), "s")
+    for project in "pns":
+        ledger.annotators.kind(project, "m", "model")
     tone = read(client, "/projects/p/judges/m?question=tone")
     assert "not trusted" in tone.text
     assert "trusted" in read(client, tone.to("safe")).text
     assert "Where it errs" in tone.text
     read(client, "/projects/p/judges/m?question=none", 404)
-
-
-def test_numbers_and_spans_have_judges(client: TestClient, ledger: Ledger) -> None:
-    rows = [(str(n), who, n + (who == "m") * (n % 3)) for n in range(40) for who in ("a", "b", "m")]
-    frame = pd.DataFrame(rows, columns=["item", "annotator", "category"])
-    ledger.import_frame(frame, "p", options=QuestionOptions(scale="interval"))
-    ledger.annotators.kind("p", "m", "model")
-    page = read(client, "/projects/p/judges/m")
+    page = read(client, "/projects/n/judges/m")
     assert "Where it errs" not in page.text, "of many numbers no category is looked at"
-    ledger.projects.create("s", answers="spans")
-    rows = [(str(n), who, "x", 0, 3 + (who == "m")) for n in range(40) for who in ("a", "b", "m")]
-    columns = ["item", "annotator", "category", "start", "end"]
-    ledger.import_frame(pd.DataFrame(rows, columns=columns), "s")
-    ledger.annotators.kind("s", "m", "model")
     assert "not trusted" in read(client, "/projects/s/judges/m").text

@@ -6,21 +6,17 @@ import re
 from pathlib import Path
 
 import pandas as pd
-import pytest
 from fastapi.testclient import TestClient
 
 from tests.web.hostile import HOSTILE
-from tests.web.pages.test_imports import GOOD, sent
+from tests.web.pages.test_imports import GOOD, sent, wait_for_jobs
 from tests.web.reading import read
 from tracker.formats.batch import ROLES
 from tracker.imports.columns import CHOICES, joined_fields, split_fields
 from tracker.ledger import Ledger
 
-
-@pytest.fixture(autouse=True)
-def wait_for_jobs(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let a busy machine end what a form began before its page is read."""
-    monkeypatch.setattr("tracker.web.pages.jobs._SOON", 60)
+__all__ = ["wait_for_jobs"]
+WHO = {"column.0.1": "annotator", "column.0.2": "category"}
 
 
 def selected(text: str) -> dict[str, str]:
@@ -35,19 +31,20 @@ def selected(text: str) -> dict[str, str]:
     }
 
 
-def test_above_each_column_stands_what_it_is_and_a_choice_mends_it(
-    client: TestClient, ledger: Ledger
-) -> None:
+def import_file(client: TestClient, content: bytes, project: str = "p", **form: str) -> str:
+    """Send a file and import it; return what came of it."""
+    address = sent(client, content, project=project)
+    return client.post(address, data=form | {"action": "import"}).text
+
+
+def test_above_each_column_stands_what_it_is(client: TestClient, ledger: Ledger) -> None:
     address = sent(client, b"Week 3;;\nitem;who;says;note\n1;a;x;n\n2;b;y;m\n")
     page = read(client, address)
     assert ["1", "Week 3", "", ""] in page.rows
     assert ["3", "1", "a", "x", "n"] in page.rows
-    shown = client.get(address).text
-    assert selected(shown) == {
-        "item": "as found: item", "who": "not recognized", "says": "not recognized",
-        "note": "not recognized",
-    }  # fmt: skip
-    choices = {"column.0.1": "annotator", "column.0.2": "category", "column.0.3": "--keep"}
+    unknown = dict.fromkeys(("who", "says", "note"), "not recognized")
+    assert selected(client.get(address).text) == {"item": "as found: item"} | unknown
+    choices = WHO | {"column.0.3": "--keep"}
     again = client.post(address, data=choices).text
     assert "For p: 2 new answers" in again
     assert selected(again)["who"] == "annotator"
@@ -59,35 +56,29 @@ def test_above_each_column_stands_what_it_is_and_a_choice_mends_it(
     client.post(address, data=choices | {"column.0.0": "", "action": "import"})
     assert ledger.status("p").answers == 2
     assert ledger.items.show("p", "1").to_dict()["attributes"] == {"note": "n"}
-
-
-def test_choices_are_of_the_header_that_was_shown(client: TestClient) -> None:
-    address = sent(client, b"a,b,c\nitem,who,says\n1,a,x\n")
+    address = sent(client, b"a,b,c\nitem,who,says\n1,a,x\n", project="q")
+    # The choices are of the header that was shown.
     shown = client.post(address, data={"column.0.0": "gold", "header_row": "2"}).text
-    assert selected(shown) == {
-        "item": "as found: item",
-        "who": "not recognized",
-        "says": "not recognized",
-    }
+    del unknown["note"]
+    assert selected(shown) == {"item": "as found: item"} | unknown
     assert 'value="2"' in shown
-    choices = {"column.0.1": "annotator", "column.0.2": "category", "header_row": "2"}
-    assert "For p: 1 new answer" in client.post(address, data=choices).text
+    assert "For q: 1 new answer" in client.post(address, data=WHO | {"header_row": "2"}).text
 
 
 def test_choices_are_options_of_the_command_and_these_are_choices() -> None:
     assert CHOICES.keys() == {*ROLES, "annotators", "--question", "--keep", "--ignore"}
     names = ["doc", "page", "who", "a+b", "x=y", "k"]
     choices = {"doc": "item", "page": "item", "a+b": "gold", "x=y": "--question", "k": "--ignore"}
-    fields = joined_fields(choices, {"map": ["version=v"], "question": ["t=who:low<high"]})
+    rest = {"map": ["version=v"], "question": ["t=who:low<high"]}
+    fields = joined_fields(choices, dict(rest))
     assert fields == {
         "map": ["version=v", "item=doc+page", "gold=a+b"],
         "question": ["t=who:low<high", "x y=x=y"], "ignore": ["k"],
     }  # fmt: skip
-    rest = {"map": ["version=v"], "question": ["t=who:low<high"]}
     assert split_fields(fields, names) == (choices, rest)
 
 
-def test_a_sheet_and_columns_of_annotators_are_chosen(
+def test_a_sheet_of_annotators_is_chosen(
     client: TestClient, ledger: Ledger, tmp_path: Path
 ) -> None:
     file = tmp_path / "a.xlsx"
@@ -105,7 +96,7 @@ def test_a_sheet_and_columns_of_annotators_are_chosen(
     assert [one.annotator.name for one in ledger.annotators.list("p")] == ["ann", "bo"]
 
 
-def test_rows_with_errors_are_shown_and_downloaded_with_their_cells(client: TestClient) -> None:
+def test_rows_with_errors_are_downloaded(client: TestClient, ledger: Ledger) -> None:
     address = sent(client, b"item,annotator,category,labeled_at\n1,a,x,soon\n2,a,x\n3,a,x,\n")
     page = read(client, address)
     assert "1 new answer, 2 rows with errors" in page.text
@@ -119,11 +110,8 @@ def test_rows_with_errors_are_shown_and_downloaded_with_their_cells(client: Test
     ]
     assert answer.headers["content-disposition"] == 'attachment; filename="rejected.csv"'
     assert client.get(f"{address}/rejected/7").status_code == 404
-
-
-def test_other_files_are_read_as_was_said(client: TestClient, ledger: Ledger) -> None:
     address = sent(client, b"item,who,says\n1,a,x\n,b,x\n")
-    client.post(address, data={"column.0.1": "annotator", "column.0.2": "category"})
+    client.post(address, data=WHO)
     assert "1 row with errors" in read(client, address).text
     files = [("file", ("again.csv", b"item,who,says\n1,a,x\n2,b,x\n"))]
     assert "For p: 2 new answers" in client.post(f"{address}/files", files=files).text
@@ -133,14 +121,11 @@ def test_other_files_are_read_as_was_said(client: TestClient, ledger: Ledger) ->
     assert client.post(f"{address}/files", files=files).status_code == 404
 
 
-def test_files_of_the_same_columns_are_read_as_before(client: TestClient, ledger: Ledger) -> None:
+def test_files_of_the_same_columns_are_read_as_before(client: TestClient) -> None:
     header = b"Titel;;;;\nitem;who;says;seconds;note\n"
-    address = sent(client, header + b"1;a;x;soon;n\n")
-    how = {
-        "column.0.1": "annotator", "column.0.2": "category", "column.0.3": "--ignore",
-        "column.0.4": "--keep", "annotator_from": "", "header_row": "",
-    }  # fmt: skip
-    client.post(address, data=how | {"action": "import"})
+    how = WHO | {"column.0.3": "--ignore", "column.0.4": "--keep", "annotator_from": "",
+                 "header_row": ""}  # fmt: skip
+    import_file(client, header + b"1;a;x;soon;n\n", **how)
     address = sent(client, header + b"2;b;y;later;m\n")
     page = client.get(address).text
     assert "Read as import 1 was." in page
@@ -156,63 +141,44 @@ def test_files_of_the_same_columns_are_read_as_before(client: TestClient, ledger
     assert "Read as import" not in client.get(other).text
     client.post("/projects/p/imports/1/undo")
     assert "Read as import" not in client.get(sent(client, header + b"2;b;y;later;m\n")).text
+    header = b"item;who;says\n"
+    import_file(client, header + b"1;a;x\n", "q", **WHO)
+    moved = client.get(sent(client, b"Week 2;;\n" + header + b"2;a;x\n", project="q")).text
+    assert "Read as import 2 was." in moved
+    assert "For q: 1 new answer." in moved
 
 
-def test_questions_and_annotators_columns_are_read_as_before(client: TestClient) -> None:
-    asked = {"question": "tone=Tone:low<high"}
-    address = sent(client, b"item,annotator,Tone,fair\n1,a,low,y\n", project="q")
-    client.post(address, data=asked | {"column.0.3": "--question", "action": "import"})
+def test_chosen_questions_and_annotators_are_remembered_and_no_more(client: TestClient) -> None:
+    wide = {"question": "tone=Tone:low<high", "column.0.3": "--question"}
+    import_file(client, b"item,annotator,Tone,fair\n1,a,low,y\n", "q", **wide)
     page = client.get(sent(client, b"item,annotator,Tone,fair\n2,a,high,y\n", project="q")).text
-    assert "Read as import 1 was." in page
-    assert ">tone=Tone</textarea>" in page
+    for words in ("Read as import 1 was.", ">tone=Tone</textarea>", "For q: 2 new labels"):
+        assert words in page
     assert selected(page)["fair"] == "--question"
-    assert "For q: 2 new labels" in page
-    wide = {"wide": "true", "no_header": "true", "column.0.0": "item"}
+    form = {"wide": "true", "no_header": "true"}
     address = sent(client, b"1,x,y\n", project="w")
-    first = client.post(address, data={"wide": "true", "no_header": "true"})
-    assert "not recognized" in first.text
-    client.post(address, data=wide | {"action": "import"})
+    assert "not recognized" in client.post(address, data=form).text
+    client.post(address, data=form | {"column.0.0": "item", "action": "import"})
     page = client.get(sent(client, b"2,y,y\n", project="w")).text
     assert "Read as import 2 was." in page
     assert selected(page) == {"1": "item", "2": "annotators", "3": "annotators"}
-
-
-def test_a_header_on_another_line_is_found_again(client: TestClient) -> None:
-    header = b"item;who;says\n"
-    choices = {"column.0.1": "annotator", "column.0.2": "category", "action": "import"}
-    client.post(sent(client, header + b"1;a;x\n"), data=choices)
-    page = client.get(sent(client, b"Week 2;;\n" + header + b"2;a;x\n")).text
-    assert "Read as import 1 was." in page
-    assert "For p: 1 new answer." in page
-
-
-def test_answers_that_the_reader_takes_for_questions_are_shown_as_such(client: TestClient) -> None:
     content = b"item,annotator,Answer.tone,Answer.fair\n1,a,low,y\n"
-    found = selected(client.get(sent(client, content)).text)
-    assert found["Answer.tone"] == "as found: question tone"
-    assert "Read as" not in client.get(sent(client, content)).text
-
-
-def test_who_answered_is_not_remembered(client: TestClient) -> None:
-    content = b"id,category\n1,x\n"
-    client.post(sent(client, content), data={"annotator": "ada", "action": "import"})
-    page = read(client, sent(client, content))
-    assert "Read as import 1 was." in page.text
-    assert "has no column for the annotator" in page.text
-
-
-def test_what_the_reader_makes_out_by_itself_is_not_remembered(client: TestClient) -> None:
-    client.post(sent(client, GOOD), data={"action": "import"})
-    page = client.get(sent(client, GOOD)).text
-    assert "Read as import" not in page
+    page = client.get(sent(client, content, project="a")).text
+    assert selected(page)["Answer.tone"] == "as found: question tone"
+    assert "Read as" not in client.get(sent(client, content, project="a")).text
+    import_file(client, b"id,category\n1,x\n", "r", annotator="ada")
+    page = read(client, sent(client, b"id,category\n1,x\n", project="r")).text
+    assert "Read as import 3 was." in page
+    assert "has no column for the annotator" in page
+    import_file(client, GOOD, "s")
+    page = client.get(sent(client, GOOD, project="s")).text
+    assert "Read as import" not in page, "the reader makes that out by itself"
     assert selected(page)["annotator"] == "as found: annotator"
-    assert "For p: 2 known already" in page
+    assert "For s: 2 known already" in page
 
 
-def test_an_import_just_made_is_taken_back_by_one_button(
-    client: TestClient, ledger: Ledger
-) -> None:
-    client.post(sent(client, GOOD), data={"action": "import"})
+def test_an_import_just_made_is_undone_by_one_button(client: TestClient, ledger: Ledger) -> None:
+    import_file(client, GOOD)
     page = client.get("/projects/p/imports").text
     assert "Import 1: 2 new answers." in page
     (undo,) = re.findall(r'<form class="notice" method="post" action="([^"]+)"', page)
@@ -221,20 +187,14 @@ def test_an_import_just_made_is_taken_back_by_one_button(
     assert 'class="notice" method="post"' not in undone
 
 
-def test_a_name_that_resembles_a_known_one_is_asked_about(
-    client: TestClient, ledger: Ledger
-) -> None:
-    client.post(
-        sent(client, b"item,annotator,category\n1,Ada,Service\n1,Bo,Price\n"),
-        data={"action": "import"},
-    )
+def test_a_name_like_a_known_one_is_asked_about(client: TestClient, ledger: Ledger) -> None:
+    import_file(client, b"item,annotator,category\n1,Ada,Service\n1,Bo,Price\n")
     address = sent(client, b"item,annotator,category\n2,ada,Servis\n3,ada,Pryce\n")
     page = read(client, address).text
     assert "“Servis” is new; did you mean “Service”?" in page
     assert "“ada” is new; did you mean “Ada”?" in page
     assert "Pryce” is new" not in page  # it is too short to be sure
-    answers = {"same.0": "Servis", "same.1": "ada"}
-    looked = client.post(address, data=answers)
+    looked = client.post(address, data={"same.0": "Servis", "same.1": "ada"})
     assert "“Servis”" not in looked.text
     assert ">Servis=Service</textarea>" in looked.text
     assert 'value="ada" required checked' in looked.text
@@ -246,18 +206,13 @@ def test_a_name_that_resembles_a_known_one_is_asked_about(
     client.post("/projects/p/imports/2/undo")
     assert [one.labels for one in ledger.annotators.list("p")] == [1, 1]
     assert ledger.database.check() == []
-
-
-def test_a_name_may_be_new_though_it_resembles_another(client: TestClient, ledger: Ledger) -> None:
-    client.post(sent(client, GOOD.replace(b"x", b"Service")), data={"action": "import"})
-    address = sent(client, GOOD.replace(b"x", b"Servis"))
-    looked = client.post(address, data={"same.0": ""})
-    assert 'value="" checked' in looked.text
-    wrong = client.post(address, data={"same.0": "another"}).text
-    assert 'value="" checked' in wrong
+    import_file(client, GOOD.replace(b"x", b"Service"), "q")
+    address = sent(client, GOOD.replace(b"x", b"Servis"), project="q")
+    for answer in ("", "another"):  # it may be new all the same
+        assert 'value="" checked' in client.post(address, data={"same.0": answer}).text
     client.post(address, data={"action": "import", "same.0": ""})
-    assert "Servis" in ledger.categories.list("p").labels
-    assert "resembles" not in read(client, "/projects/p/imports").text  # it was answered
+    assert "Servis" in ledger.categories.list("q").labels
+    assert "resembles" not in read(client, "/projects/q/imports").text
 
 
 def test_hostile_columns_and_cells_stay_texts(client: TestClient) -> None:

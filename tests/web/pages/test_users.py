@@ -1,4 +1,4 @@
-"""Users in a browser: added, changed and removed by an administrator, and by nobody else."""
+"""Users and tokens in a browser: added, changed and removed by their owners and administrators."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import logging
 import re
 from urllib.parse import unquote
 
-import pandas as pd
 import pytest
 from fastapi.testclient import TestClient
 
 from tests.filled import FillOnce
 from tests.web.hostile import HOSTILE
-from tests.web.people import PAGE, PASSWORD, browser_at, signed_in
+from tests.web.pages.conftest import fill
+from tests.web.people import PAGE, PASSWORD, ROLES, acting, browser_at, signed_in
 from tests.web.reading import read
 from tracker.ledger import Ledger
 
@@ -20,34 +20,41 @@ NEW = "another long password"
 
 
 def _fill(ledger: Ledger) -> None:
-    rows = [(str(n), who, "ab"[n % 2]) for n in range(4) for who in ("ada", "bob")]
-    ledger.import_frame(pd.DataFrame(rows, columns=["item", "annotator", "category"]), "p")
-    ledger.users.add("admin", "admin", password=PASSWORD)
+    fill(ledger, [(str(n), who, "ab"[n % 2]) for n in range(4) for who in ("ada", "bob")])
+    for name in ("viewer", "admin"):
+        ledger.users.add(name, name, password=PASSWORD)
     ledger.users.add("mia", "manager", password=PASSWORD)
     ledger.users.add("ada", "annotator", password=PASSWORD, annotators=["p:ada"])
+    ledger.tokens.add("nightly", "viewer", "mia")
 
 
 @pytest.fixture
 def peopled(sqlite_ledger: Ledger, fill_once: FillOnce) -> Ledger:
-    """A ledger with a project and three users."""
+    """A ledger with a project, a user of each role, and a manager's token."""
     return fill_once(sqlite_ledger, _fill)
 
 
-def test_the_header_leads_an_administrator_to_the_users(admin: TestClient, peopled: Ledger) -> None:
+def refused(browser: TestClient, address: str, form: dict[str, str], words: str) -> None:
+    """Check that a form is refused where it stands, with what was filled in but a password."""
+    answer = browser.post(address, data=form)
+    assert answer.status_code in {404, 422}
+    assert words in answer.text.replace("&#39;", "'")
+    assert f'value="{form["name"]}"' in answer.text
+    assert form.get("password", NEW) not in answer.text
+
+
+def test_an_administrator_sees_and_adds_users(
+    admin: TestClient, peopled: Ledger, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG)
     assert read(admin, "/").to("Users") == "/users"
     rows = {row[0]: row[1:4] for row in read(admin, "/users").rows[1:]}
     assert rows == {"ada": ["annotator", "yes", "p:ada"], "mia": ["manager", "yes", ""],
-                    "admin": ["admin", "yes", ""]}  # fmt: skip
+                    "admin": ["admin", "yes", ""], "viewer": ["viewer", "yes", ""]}  # fmt: skip
     with browser_at(peopled) as other:
         signed_in(other, "mia")
         assert "Users" not in [text for text, _ in read(other, "/").links]
         assert other.get("/users").status_code == 403
-
-
-def test_a_user_is_added_and_signs_in(
-    admin: TestClient, peopled: Ledger, caplog: pytest.LogCaptureFixture
-) -> None:
-    caplog.set_level(logging.DEBUG)
     form = {"name": "bob", "role": "annotator", "password": NEW, "annotators": "p:bob\r\n"}
     assert admin.post("/users", data=form).status_code == 303
     user = peopled.users.show("bob")
@@ -57,47 +64,31 @@ def test_a_user_is_added_and_signs_in(
     assert admin.post("/users", data={"name": "eve", "role": "viewer"}).status_code == 303
     assert not peopled.users.show("eve").has_password
     assert peopled.users.log(1).changes[0].by == "admin"
-    assert NEW not in caplog.text
-    assert NEW not in admin.get("/users").text
-
-
-@pytest.mark.parametrize(
-    ("form", "words"),
-    [
+    for secret in (caplog.text, admin.get("/users").text):
+        assert NEW not in secret
+    users = len(peopled.users.list())
+    for more, words in (
         ({"name": "mia", "role": "viewer", "password": NEW}, "the user 'mia' exists"),
-        ({"name": "eve", "role": "king", "password": NEW}, "there is no role 'king'"),
-        ({"name": "eve", "role": "viewer", "password": "short"}, "the password has 5 characters"),
-        ({"name": "eve", "role": "viewer", "annotators": "p:nobody"}, "no annotator 'nobody'"),
-        ({"name": " ", "role": "viewer"}, "name"),
-    ],
-)
-def test_a_user_that_cannot_be_is_refused_where_the_form_is(
-    admin: TestClient, peopled: Ledger, form: dict[str, str], words: str
-) -> None:
-    refused = admin.post("/users", data=form)
-    assert refused.status_code in {404, 422}
-    assert words in refused.text.replace("&#39;", "'")
-    assert f'value="{form["name"]}"' in refused.text
-    assert form.get("password", NEW) not in refused.text
-    assert len(peopled.users.list()) == 3
+        ({"role": "king", "password": NEW}, "there is no role 'king'"),
+        ({"password": "short"}, "the password has 5 characters"),
+        ({"annotators": "p:nobody"}, "no annotator 'nobody'"), ({"name": " "}, "name"),
+    ):  # fmt: skip
+        refused(admin, "/users", {"name": "new", "role": "viewer"} | more, words)
+    assert len(peopled.users.list()) == users
 
 
-def test_role_and_annotators_are_set(admin: TestClient, peopled: Ledger) -> None:
+def test_users_are_set_and_removed(admin: TestClient, peopled: Ledger) -> None:
     form = {"role": "viewer", "annotators": "p:bob\np:ada"}
     assert admin.post("/users/ada/set", data=form).status_code == 303
     user = peopled.users.show("ada")
     assert (user.role, [*map(str, user.annotators)]) == ("viewer", ["p:ada", "p:bob"])
-    log = len(peopled.users.log().changes)
+    changes = len(peopled.users.log().changes)
     admin.post("/users/ada/set", data={"role": "viewer", "annotators": "p:ada\np:bob"})
-    assert len(peopled.users.log().changes) == log, "what is as it was is no act"
+    assert len(peopled.users.log().changes) == changes, "nothing changed"
     admin.post("/users/ada/set", data={"role": "viewer"})
     assert peopled.users.show("ada").annotators == ()
-    refused = admin.post("/users/ada/set", data={"role": "viewer", "annotators": "nothing"})
-    assert refused.status_code == 422
-    assert "no annotator of a project" in refused.text
-
-
-def test_a_password_is_set_and_taken_away(admin: TestClient, peopled: Ledger) -> None:
+    answer = admin.post("/users/ada/set", data={"role": "viewer", "annotators": "nothing"})
+    assert (answer.status_code, "no annotator of a project" in answer.text) == (422, True)
     with browser_at(peopled) as other:
         signed_in(other, "mia")
         assert admin.post("/users/mia/password", data={"password": NEW}).status_code == 303
@@ -106,51 +97,98 @@ def test_a_password_is_set_and_taken_away(admin: TestClient, peopled: Ledger) ->
     assert admin.post("/users/mia/password", data={"password": ""}).status_code == 422
     admin.post("/users/mia/password", data={"password": "", "remove": "true"})
     assert not peopled.users.show("mia").has_password
-
-
-def test_a_user_is_removed(admin: TestClient, peopled: Ledger) -> None:
     assert admin.post("/users/mia/remove").status_code == 303
-    assert [user.name for user in peopled.users.list()] == ["ada", "admin"]
+    assert {user.name for user in peopled.users.list()} == {"ada", "admin", "viewer"}
     missing = admin.post("/users/mia/remove")
-    assert missing.status_code == 404
-    assert "there is no user" in missing.text
-
-
-def test_an_administrator_is_always_left(admin: TestClient, peopled: Ledger) -> None:
+    assert (missing.status_code, "there is no user" in missing.text) == (404, True)
     assert "Remove admin" not in read(admin, "/users").text
     for act, form in (("remove", {}), ("set", {"role": "viewer"})):
-        refused = admin.post(f"/users/admin/{act}", data=form)
-        assert refused.status_code == 422
-        assert "another administrator can" in refused.text
+        answer = admin.post(f"/users/admin/{act}", data=form)
+        assert (answer.status_code, "another administrator can" in answer.text) == (422, True)
     assert peopled.users.show("admin").role == "admin"
 
 
-def test_names_are_texts_and_nothing_else(admin: TestClient, peopled: Ledger) -> None:
+def test_names_are_texts(admin: TestClient, peopled: Ledger) -> None:
     for name in HOSTILE:
-        admin.post("/users", data={"name": name, "role": "viewer"})
-    text = admin.get("/users").text
-    assert not [name for name in HOSTILE if "<" in name and name in text]
-    assert {*HOSTILE} <= {row[0] for row in read(admin, "/users").rows}
+        for address in ("/users", "/tokens"):
+            admin.post(address, data={"name": name, "role": "viewer", "user": "admin"})
+    for address in ("/users", "/tokens"):
+        text = admin.get(address).text
+        assert not [name for name in HOSTILE if "<" in name and name in text]
+        assert {*HOSTILE} <= {row[0] for row in read(admin, address).rows}
+    assert len(peopled.tokens.list()) == 1 + len(HOSTILE)
+    actions = re.findall('action="([^"]+/remove)"', admin.get("/users").text)
     for name in HOSTILE:
-        (action,) = {link for link in _actions(text, "/remove") if _names(link) == name}
+        (action,) = {link for link in actions if _name_in(link) == name}
         assert admin.post(action).status_code == 303
-    assert len(peopled.users.list()) == 3
+    assert len(peopled.users.list()) == 4
+
+
+def _name_in(link: str) -> str:
+    """The name in an address, as its route has it."""
+    return re.sub("~(..)", lambda hit: chr(int(hit[1], 16)), unquote(link.split("/")[2]))
 
 
 def test_without_users_the_page_makes_the_first(client: TestClient, ledger: Ledger) -> None:
-    page = read(client, "/users")
-    assert "whoever uses this machine may do everything" in page.text
+    assert "A new token" not in read(client, "/tokens").text
+    assert "whoever uses this machine may do everything" in read(client, "/users").text
     form = {"name": "admin", "role": "admin", "password": PASSWORD}
-    answer = client.post("/users", data=form, headers=PAGE)
-    assert answer.url.path == "/sign-in"
+    assert client.post("/users", data=form, headers=PAGE).url.path == "/sign-in"
     assert ledger.users.show("admin").role == "admin"
 
 
-def _actions(text: str, end: str) -> list[str]:
-    """The addresses of the forms of a page that end so."""
-    return re.findall(f'action="([^"]+{end})"', text)
+# -- Tokens ---------------------------------------------------------------------------------------
 
 
-def _names(link: str) -> str:
-    """The name in an address, as its route has it."""
-    return re.sub("~(..)", lambda hit: chr(int(hit[1], 16)), unquote(link.split("/")[2]))
+def test_the_secret_of_a_new_token_is_shown_once_and_works(
+    peopled: Ledger, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    for role, user in zip(ROLES, ("ada", "viewer", "mia", "admin"), strict=True):
+        with browser_at(peopled) as browser:
+            acting(browser, user)
+            own = read(browser, browser.get("/").headers.get("location", "/")).to("Tokens")
+            assert own == "/tokens"
+            form = {"name": f"ci {user}", "role": role, "user": user, "expires": "90d"}
+            made = browser.post(own, data=form)
+            assert made.status_code == 200
+            secret = made.text.partition("<code>")[2].partition("</code>")[0]
+            use = peopled.tokens.use(secret)
+            assert use is not None
+            assert (use.user.name, use.role) == (user, role)
+            assert made.text.count(secret) == 1
+            assert made.headers["cache-control"] == "no-store"
+            assert secret not in browser.get(own).text
+            assert secret not in caplog.text
+            (row,) = (row for row in read(browser, own).rows if row[0] == f"ci {user}")
+            assert row[1:3] == [user, role]
+
+
+def test_a_token_does_no_more_than_its_user_may_and_makes_no_others(peopled: Ledger) -> None:
+    with browser_at(peopled) as browser:
+        acting(browser, "viewer")
+        page = browser.get("/tokens").text
+        assert "manager" not in page
+        assert "nightly" not in page
+        assert browser.post("/tokens/nightly/revoke").status_code == 404
+        for more, words in (
+            ({"role": "manager"}, "a token may do no more"), ({"name": "nightly"}, "exists"),
+            ({"expires": "soon"}, "expires 'soon' is no time"),
+        ):  # fmt: skip
+            refused(browser, "/tokens", {"name": "ci", "role": "viewer"} | more, words)
+        browser.post("/tokens", data={"name": "ci", "role": "viewer", "user": "admin"})
+        owners = [["ci", "viewer"], ["nightly", "mia"]]
+        assert sorted([token.name, token.user] for token in peopled.tokens.list()) == owners
+        acting(browser, "admin")
+        assert [row[:2] for row in read(browser, "/tokens").rows[1:]] == owners
+        assert browser.post("/tokens/nightly/revoke").status_code == 303
+        acting(browser, "viewer")
+        assert browser.post("/tokens/ci/revoke").status_code == 303
+    assert peopled.tokens.list() == []
+    secret = peopled.tokens.add("weak", "viewer", "mia").secret
+    with browser_at(peopled) as program:
+        program.headers["authorization"] = f"Bearer {secret}"
+        answer = program.post("/tokens", data={"name": "strong", "role": "manager"})
+    assert answer.status_code == 422
+    assert "a token makes no other tokens" in answer.text
+    assert len(peopled.tokens.list()) == 1

@@ -1,0 +1,135 @@
+"""The queue of an annotator: who may see it, what it takes, and that no answer is lost."""
+
+from __future__ import annotations
+
+import re
+import signal
+import threading
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import httpx2 as httpx
+import pytest
+
+from tests.profiles import exhaustive
+from tests.web.people import PASSWORD, acting, browser_at
+from tests.web.test_serving import serving
+from tests.work.test_assignments import import_items
+from tracker.ledger import Ledger
+from tracker.work.choosing import Given
+
+ITEMS = [f"i{n}" for n in range(6)]
+
+
+def assign_items(ledger: Ledger, *people: str, project: str = "p", **settings: Any) -> None:
+    """Make a project that asks one question, and assign its items to people."""
+    ledger.projects.create(project, **{"categories": ["good", "bad", "unclear"], **settings})
+    import_items(ledger, ITEMS, project)
+    ledger.assignments.assign(project, to=people, answers=len(people))
+
+
+def recorded_answers(ledger: Ledger, project: str = "p") -> dict[tuple[str, str], str | None]:
+    """Record all answers; return the category by item and annotator."""
+    ledger.answering.record(project)
+    answers: dict[tuple[str, str], str | None] = {}
+    for item in ITEMS:
+        for label in ledger.items.show(project, item).labels:
+            assert (item, label.annotator) not in answers, "an answer stands twice"
+            answers[item, label.annotator] = label.category
+    return answers
+
+
+def test_annotators_see_their_own_queue_alone(sqlite_ledger: Ledger) -> None:
+    ledger = sqlite_ledger
+    assign_items(ledger, "ada", "bo")
+    ledger.users.add("ada", "annotator", password=PASSWORD, annotators=["p:ada"])
+    ledger.users.add("m", "manager", password=PASSWORD)
+    with browser_at(ledger) as browser:
+        ada = acting(browser, "ada")
+        assert "Answer 6 items" in ada.get("/me").text
+        queue = ada.get("/me/queue/p/ada")
+        assert queue.status_code == 200
+        shown = queue.text.split("<main")[1]
+        assert not {"fresh", "gold", ">bo<"} & {*re.split(r"\W", shown), *re.split(r"\s", shown)}
+        assert ada.get("/me/queue/p/bo").status_code == 404
+        assert ada.post("/me/queue/p/bo", data={"assignment": "2-3-1"}).status_code == 404
+        others = next(row for row in ledger.assignments.list("p") if row.annotator == "bo")
+        assert others.order == 1
+        data = {"assignment": "2-4-1", "question": "label", "answer:label": "bad"}
+        assert ada.post("/me/queue/p/ada", data=data).status_code == 404
+        for path in ("/projects/p/assignments", "/api/v1/projects/p/assignments"):
+            assert ada.get(path).status_code == 403
+        manager = acting(browser, "m")
+        assert manager.get("/me/queue/p/ada").status_code == 404
+        assert manager.get("/projects/p/assignments").status_code == 200
+
+
+def test_an_unfit_answer_is_refused_in_words(sqlite_ledger: Ledger) -> None:
+    ledger = sqlite_ledger
+    assign_items(ledger, "ada")
+    ledger.questions.add("p", "years", scale="interval")
+    ledger.users.add("ada", "annotator", password=PASSWORD, annotators=["p:ada"])
+    task = ledger.answering.next("p", "ada")
+    assert task is not None
+    whole = {"assignment": task.assignment, "question": ["label", "years"],
+             "answer:label": "good", "answer:years": "2"}  # fmt: skip
+    with browser_at(ledger) as browser:
+        ada = acting(browser, "ada")
+        for change, problem in (
+            ({"answer:label": "none"}, "label has no category"),
+            ({"answer:years": "two"}, "is not a number"),
+            ({"answer:years": ""}, "years has no answer"),
+            ({"assignment": "x"}, "is no assignment"),
+            ({"confidence:label": "much"}, "is not a number"),
+            ({"confidence:label": "200"}, "is not from 0 to 1"),
+            ({"spans:label": "["}, "cannot be read"),
+        ):
+            answer = ada.post("/me/queue/p/ada", data=whole | change)
+            assert answer.status_code == 422, change
+            assert problem in answer.text, change
+        assert ada.post("/me/queue/p/ada", data=whole).status_code == 303
+        assert ada.post("/me/queue/p/ada/finish").status_code == 303
+    assert ledger.imports.list("p")[-1].counts.inserted == 2
+
+
+@pytest.mark.parametrize("people", [3, pytest.param(10, marks=exhaustive)])
+def test_many_answers_at_once_are_all_stored(ours: Ledger, people: int) -> None:
+    names = [f"w{n}" for n in range(people)]
+    assign_items(ours, *names)
+    faults: list[BaseException] = []
+
+    def work(who: str) -> None:
+        try:
+            while (task := ours.answering.next("p", who)) is not None:
+                ours.answering.answer("p", who, task.assignment, {"label": Given(["good"])})
+        except BaseException as error:
+            faults.append(error)
+
+    threads = [threading.Thread(target=work, args=(who,)) for who in names]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert faults == []
+    assert Counter(who for _, who in recorded_answers(ours)) == dict.fromkeys(names, len(ITEMS))
+
+
+@exhaustive
+def test_a_server_that_is_killed_loses_and_doubles_nothing(tmp_path: Path) -> None:
+    file = tmp_path / "ledger.db"
+    ledger = Ledger(f"sqlite:///{file}")
+    assign_items(ledger, "ada")
+    for item in ITEMS:
+        with serving(file, "--port", "0") as (run, base):
+            task = ledger.answering.next("p", "ada")
+            assert task is not None
+            assert task.item == item
+            form = {"assignment": task.assignment, "question": "label", "answer:label": "bad"}
+            headers = {"sec-fetch-site": "same-origin"}
+            for _ in range(2):
+                address = f"{base.rstrip('/')}/me/queue/p/ada"
+                assert httpx.post(address, data=form, headers=headers).status_code == 303
+            run.send_signal(signal.SIGKILL)
+            run.wait()
+    assert recorded_answers(ledger) == {(item, "ada"): "bad" for item in ITEMS}
