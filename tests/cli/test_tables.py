@@ -159,7 +159,7 @@ def test_names_are_whole_in_other_formats(run: Run, long: Path, form: str) -> No
 def test_names_that_are_shortened_stay_different() -> None:
     console = Console(width=40, file=io.StringIO())
     console.print(table(("annotator", "answers"), [(name, "1,000") for name in ANNOTATORS]))
-    shown = console.file.getvalue()  # type: ignore[attr-defined]
+    shown = console.file.getvalue()
     assert len({line.split()[0] for line in shown.splitlines() if "…" in line}) == len(ANNOTATORS)
 
 
@@ -168,7 +168,7 @@ def test_a_name_is_shortened_alike_in_every_part_of_a_table() -> None:
     console = Console(width=60, file=io.StringIO())
     titles = ("question", "measure ", *(f"number-of-{n}" for n in range(6)))
     console.print(table(titles, [(name, "Krippendorff's alpha, nominal", *["1,000"] * 6)]))
-    shown = console.file.getvalue()  # type: ignore[attr-defined]
+    shown = console.file.getvalue()
     names = re.findall(r"The answer.*?understand|The .*?…[a-z ]*stand", shown)
     assert len(names) > 1
     assert len(set(names)) == 1
@@ -192,7 +192,7 @@ def test_a_table_of_anything_fits_in_ascii(name: str, columns: int) -> None:
     file = io.TextIOWrapper(io.BytesIO(), "ascii", errors=NEAREST)
     Console(width=columns, file=file).print(table(("a name", "n"), [(name, "1")] * 2), crop=False)
     file.flush()
-    shown = file.buffer.getvalue().decode()  # type: ignore[attr-defined]
+    shown = file.buffer.getvalue().decode()
     assert max(map(len, shown.splitlines())) <= columns
 
 
@@ -211,7 +211,7 @@ def test_a_table_of_anything_fits(rows: list[tuple[str, str, int]], columns: int
     console = Console(width=columns, file=io.StringIO())
     cells = [(name, text, str(number)) for name, text, number in rows]
     console.print(table(("a name", "some text ", "a number"), cells), crop=False)
-    shown = console.file.getvalue()  # type: ignore[attr-defined]
+    shown = console.file.getvalue()
     assert max(map(width_of, shown.splitlines()), default=0) <= columns
     for *_, number in cells:
         assert re.search(rf"(^|\s){number}(\s|$)", shown)

@@ -157,7 +157,7 @@ def test_output_that_knows_few_characters(
         with redirect_stdout(stream), suppress(SystemExit):
             main()
         stream.flush()
-        return stream.buffer.getvalue()  # type: ignore[attr-defined, no-any-return]
+        return stream.buffer.getvalue()
 
     table = out("agreement", "p").decode(encoding)
     assert "\\u2588" not in table

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from itertools import combinations
 from statistics import fmean
@@ -10,8 +11,10 @@ from typing import Any
 import pandas as pd
 import pytest
 from scipy import stats
+from scipy.stats import t
 
 from tests.agreement.crowd import KINDS, Kind, answers, asked, close, each_kind_stored, frame
+from tests.audit.crowds import seeded
 from tests.helpers import count_statements, question_of
 from tracker.agreement.query import Metric, Query
 from tracker.compare.comparison import AgainstOther, compare_states
@@ -101,7 +104,7 @@ def test_other_annotators_on_the_same_items(ledger: Ledger, kind: Kind) -> None:
             assert comparison.p_value is None
         elif one.value is not None and other.value is not None:
             assert comparison.difference == close(one.value - other.value)
-            assert 0 <= comparison.p_value <= 1  # type: ignore[operator]
+            assert 0 <= comparison.p_value <= 1
             assert comparison.test == "dependent_t"
     against_itself(ledger, kind)
 
@@ -150,7 +153,7 @@ def test_turned_around_the_difference_is(ledger: Ledger) -> None:
 def test_another_test_of_the_items_can_be_had(sqlite_ledger: Ledger) -> None:
     sqlite_ledger.import_frame(frame(answers(1, density=1)), "p")
     for test in ("paired_t", "wilcoxon"):
-        found = sqlite_ledger.against("p", SECOND, test=test, **FIRST).by_item  # type: ignore[misc]
+        found = sqlite_ledger.against("p", SECOND, test=test, **FIRST).by_item
         assert found.test == test
         assert str(found.why).endswith("as requested.")
     with pytest.raises(InvalidOption, match="no test of two sides that have the same items"):
@@ -203,7 +206,7 @@ def test_other_items_are_independent(ledger: Ledger) -> None:
             assert str(comparison.why).startswith("No test for Light's kappa")
         elif one.value is not None and other.value is not None:
             assert comparison.test == "independent_t"
-            assert 0 <= comparison.p_value <= 1  # type: ignore[operator]
+            assert 0 <= comparison.p_value <= 1
     ranks = stats.mannwhitneyu(*columns)
     assert found.by_item.test == "mann_whitney"
     assert found.by_item.p_value == close(ranks.pvalue)
@@ -335,7 +338,6 @@ def test_of_very_many_patterns_annotators_are_not_counted(
             for n in range(12) for place, who in enumerate(PEOPLE)]  # fmt: skip
     ledger.import_frame(pd.DataFrame(rows, columns=["item", "annotator", "category"]), "p")
     few = ledger.against("p", {"annotators": PEOPLE[:3]})
-    assert few.because is not None
     assert few.because.annotators
     monkeypatch.setattr(tallies, "MOST_PATTERNS", 2)
     many = ledger.against("p", {"annotators": PEOPLE[:3]})
@@ -349,3 +351,63 @@ def test_of_very_many_patterns_annotators_are_not_counted(
     assert left[0] == left[1]
     annotators = many.to_dict()["annotators"]
     assert (annotators["difference"], annotators["undefined"]) == (None, "not_applicable")
+
+
+# -- whether other people would differ, too: the jackknife over t --
+
+
+TEAMS = ("abcd", "wxyz")
+
+
+@pytest.fixture
+def teams(ledger: Ledger) -> Ledger:
+    """Two teams of different skill, each on forty items of its own; three answers an item."""
+    draw = seeded(4)
+    rows = []
+    for side, team in enumerate(TEAMS):
+        for item in range(40):
+            truth = draw.choice("pqr")
+            for place, who in enumerate(draw.sample(team, 3)):
+                good = draw.random() < 0.9 - 0.15 * side - 0.05 * place
+                rows.append((f"{side}-{item}", who, truth if good else draw.choice("pqr")))
+    ledger.import_frame(pd.DataFrame(rows, columns=["item", "annotator", "category"]), "p")
+    return ledger
+
+
+def jackknifed(ledger: Ledger, team: str) -> float:
+    """The squared error of alpha over annotators, from what is counted without each."""
+    values = []
+    for who in team:
+        kept = [one for one in team if one != who]
+        (alpha,) = ledger.agreement("p", annotators=kept, measures=["alpha"]).measures
+        values.append(alpha.value)
+    mean = sum(values) / len(values)
+    return sum((value - mean) ** 2 for value in values) * (len(values) - 1) / len(values)
+
+
+def alpha_of(ledger: Ledger, first: str, second: str) -> Comparison:
+    found = ledger.against("p", {"annotators": [*second]}, annotators=[*first], measures=["alpha"])
+    (alpha,) = found.measures
+    return alpha.comparison
+
+
+def test_the_variance_is_the_larger_of_the_items_and_the_annotators(teams: Ledger) -> None:
+    found = alpha_of(teams, *TEAMS)
+    people = math.sqrt(sum(jackknifed(teams, team) for team in TEAMS))
+    error = max(people, found.standard_error)
+    expected = 2 * t.sf(abs(found.difference) / error, 2 * (4 - 1))
+    assert found.p_value_annotators == pytest.approx(expected, rel=1e-9)
+    assert found.p_value_annotators > (found.p_value or 0)
+    assert found.undefined_annotators is None
+
+
+def test_the_same_people_are_compared_with_themselves(teams: Ledger) -> None:
+    """Nothing differs, of whomever is left out."""
+    found = alpha_of(teams, TEAMS[0], TEAMS[0])
+    assert (found.difference, found.p_value_annotators) == (0.0, 1.0)
+
+
+def test_two_annotators_of_a_side_are_too_few_to_tell(teams: Ledger) -> None:
+    found = alpha_of(teams, "ab", TEAMS[1])
+    assert found.p_value is not None
+    assert (found.p_value_annotators, found.undefined_annotators) == (None, "too_few_annotators")

@@ -24,9 +24,6 @@ KINDS = ("new_items", "new_answers", "revised_answers", "removed_answers")
 
 def told(found: StateComparison) -> tuple[dict[str, int], dict[str, float]]:
     """The changes that there were, and the shares of the first measure that can be shared out."""
-    assert found.changes is not None
-    assert found.because is not None
-    assert found.because.shares is not None
     return {kind: n for kind, n in found.changes.items() if n}, dict(found.because.shares)
 
 
@@ -48,9 +45,7 @@ def test_one_kind_of_change_made_it_all(
     assert changes == {kind: number}
     for one in found.measures:
         if one.before is not None and one.after is not None:
-            assert one.shares is not None
             assert one.shares == {kind: pytest.approx(one.after - one.before, abs=1e-12)}
-    assert found.because is not None
     assert found.because.measure == "krippendorff_alpha"
     alpha = figure(found, "krippendorff_alpha")
     assert shares == alpha.shares
@@ -83,7 +78,6 @@ def test_all_kinds_at_once(ledger: Ledger) -> None:
     # By hand for alpha would be long; of percent agreement every item is a quarter or a fifth.
     agreement = figure(found, "percent_agreement")
     assert (agreement.before, agreement.after) == (0.5, pytest.approx((1 + 1 + 1 + 1 / 3) / 4))
-    assert agreement.shares is not None
     assert agreement.shares["revised_answers"] > 0.2
     assert agreement.shares["removed_answers"] > 0
     assert agreement.shares["new_answers"] < 0
@@ -128,7 +122,6 @@ def test_a_planted_bad_annotator_has_the_greatest_part(sqlite_ledger: Ledger) ->
     for rows in weeks(good, [*good, Group("constant", 1)]):
         sqlite_ledger.import_rows(rows, "p")
     found = sqlite_ledger.compare("p", day(1), day(2))
-    assert found.because is not None
     name, part = next(iter(found.because.annotators.items()))
     assert name == "constant 1"
     assert part.contribution < 0
@@ -149,7 +142,6 @@ def test_parts_by_hand(sqlite_ledger: Ledger) -> None:
     found = sqlite_ledger.compare("p", day(2), day(4), **asked)
     agreement = figure(found, "percent_agreement")
     assert (agreement.before, agreement.after) == (0.5, 1.0)
-    assert found.because is not None
     assert found.because.measure == "percent_agreement"
     parts = {name: part.contribution for name, part in found.because.annotators.items()}
     # From half to all, at half of the weight; B from 1/2 at half to 1 at a quarter of it; C new.
@@ -163,7 +155,6 @@ def test_answers_are_named_in_words(sqlite_ledger: Ledger) -> None:
     rows = on(1, "i A x", "i A y", "i B x", "j A -", "j B y", "k A x", "k B x")
     tell(sqlite_ledger, rows, on(3, "j A y"), options=SEVERAL)
     found = sqlite_ledger.compare("p", day(2), day(4))
-    assert found.because is not None
     assert {*found.because.answers} == {"x+y", "x", "y", "(none)"}
     gone = found.because.answers["(none)"]
     assert (gone.after, as_json(gone)["answers_b"]) == (None, 0)
@@ -181,7 +172,6 @@ def test_where_nothing_can_be_told_apart(sqlite_ledger: Ledger) -> None:
     untested = figure(agreement, "krippendorff_alpha").comparison
     assert (untested.undefined, untested.test) == ("single_category", "")
     assert str(untested.why) == "No test: one of the two results, or both, has no such figure."
-    assert agreement.because is not None
     assert agreement.because.measure == "percent_agreement"
 
 
@@ -197,7 +187,6 @@ def test_a_state_beside_itself(ledger: Ledger) -> None:
             if one.before is not None:
                 assert (one.comparison.difference, one.comparison.p_value) == (0.0, 1.0)
             assert not one.shares
-        assert found.because is not None
         parts = [*found.because.annotators.values(), *found.because.answers.values()]
         assert {part.contribution for part in parts} == {0.0}
 
@@ -222,7 +211,6 @@ def test_two_projects_are_matched_by_names(ledger: Ledger) -> None:
             assert one.shares is None
             known = one.before is not None and one.after is not None
             assert one.comparison.test == ("independent_t" if known else "")
-    assert found.because is not None
     assert (found.because.shares, found.because.undefined) == (None, "not_applicable")
     parts = found.because.annotators
     assert [parts[who].before is None for who in "ABC"] == [False, False, True]

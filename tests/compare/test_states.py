@@ -1,20 +1,29 @@
-"""Which state is meant: by number, name, date, note or period; and what is no state."""
+"""Which state or period is compared, and which versions of a model answer on either side."""
 
 from __future__ import annotations
 
+import json
+import math
+from collections.abc import Callable
+from math import fsum
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
 
 from tests.compare.stories import day, figure, note, on, tell
 from tests.filled import FillOnce
+from tests.helpers import count_statements, write_file
 from tests.storage.as_of.plain import Clock
 from tracker.agreement.query import Metric, Query
 from tracker.compare.states import State, find_compared_state
+from tracker.compare.tables import compare_against_view, compare_view
 from tracker.core import clock
 from tracker.core.errors import InvalidOption, NotFound
 from tracker.core.results import as_json
 from tracker.ledger import Ledger
+from tracker.render.formats import notebook_html
 
 
 def at(text: str) -> int:
@@ -59,7 +68,6 @@ SNAPSHOTS = {"1": 1, "baseline": 1, " second ": 2, "last": 3, "last~1": 2, "last
 def test_a_snapshot(told: Ledger) -> None:
     for text, number in SNAPSHOTS.items():
         found = state(told, text)
-        assert found.snapshot is not None
         assert found.snapshot.id == number
         shown = as_json(found)
         assert (shown["asked"], shown["snapshot"], shown["since"]) == (text, number, None)
@@ -223,7 +231,6 @@ def test_states_that_were_read_differently_are_refused(told_on_both: Ledger) -> 
         with pytest.raises(InvalidOption) as raised:
             told_on_both.compare("p", a, b)
         assert raised.value.message == f"{a} and {b} differ in their settings: {unlike}"
-        assert raised.value.mend is not None
         assert raised.value.mend.endswith("to do it nevertheless: --anyway")
         assert told_on_both.compare("p", a, b, anyway=True).a.told == a
     found = told_on_both.compare("p", "last~3", "without C", anyway=True)
@@ -232,8 +239,6 @@ def test_states_that_were_read_differently_are_refused(told_on_both: Ledger) -> 
     assert found.to_dict()["periods"] == {
         "items_only_a": 0, "items_only_b": 0, "items_in_both": 5,
     }  # fmt: skip
-    assert found.because is not None
-    assert found.because.shares is not None
     assert found.because.shares.keys() == {"same_items"}
     assert found.because.annotators["C"].after is None
 
@@ -253,7 +258,6 @@ def test_a_state_that_is_no_snapshot_is_like_the_snapshot_beside_it(told: Ledger
     for a, b, kind in (("A and B", "..", "new_items"), (day(6), "A and B", "removed_answers")):
         found = told.compare("p", a, b)
         assert {one.comparison.confidence for one in found.measures} == {0.5}
-        assert found.because is not None
         assert {*found.because.annotators} == {"A", "B"}
         # Of the same people, not of the same time: on the fifth day there was more.
         assert (found.changes or {})[kind] > 0
@@ -282,3 +286,214 @@ def test_numbers_of_annotators_mean_nothing_across_projects(told: Ledger) -> Non
     told.snapshot("q", name="wide", confidence=0.5)
     with pytest.raises(InvalidOption, match="confidence"):
         told.compare("p", "last", "wide", other="q")
+
+
+# -- two periods that do not overlap: other items, other people,  --
+
+
+FIRST_DAY = on(1, "i A x", "i B x", "j A x", "j B y", "k A y", "k B y", "l A x", "l B x")
+SECOND_DAY = on(3, "i A y", "i B x", "m A x", "m B y", "n A y", "n B y", "n C y", "o B x", "o C y")
+APART = (f"..{day(1)}", f"{day(2)}..")
+
+
+def fill_periods(ledger: Ledger) -> None:
+    """Two days; one item is answered on both, by the same people."""
+    tell(ledger, FIRST_DAY, SECOND_DAY)
+
+
+@pytest.fixture
+def periods(ledger: Ledger, fill_once: FillOnce) -> Ledger:
+    return fill_once(ledger, fill_periods)
+
+
+def test_nothing_was_added_or_taken_away(periods: Ledger) -> None:
+    found = periods.compare("p", *APART)
+    shown = json.loads(json.dumps(found.to_dict()))
+    assert shown["changes"] is None
+    assert shown["periods"] == {"items_only_a": 3, "items_only_b": 3, "items_in_both": 1}
+    assert shown["shared_items"] == 1
+    assert not found.is_unchanged
+    because = shown["because"]
+    kinds = ("new_items", "new_answers", "revised_answers", "removed_answers")
+    assert {because[kind] for kind in kinds} == {None}
+    assert because["undefined"] is None
+
+
+def test_a_guideline_bounds_periods_like_the_text_of_its_note(periods: Ledger) -> None:
+    note(periods, "new rules", 2, guideline="v2")
+    by_day = periods.compare("p", f"..{day(1)}", f"{day(2)}..").to_dict()
+    for name in ("new rules", "v2", "guideline v2"):
+        by_name = periods.compare("p", f"..{name}", f"{name}..").to_dict()
+        assert by_name["measures"] == by_day["measures"], name
+
+
+def test_every_way_of_sharing_out_adds_up_to_the_difference(periods: Ledger) -> None:
+    for sides in (APART, APART[::-1], (day(2), day(4)), (f"..{day(3)}", f"{day(2)}..")):
+        shown = periods.compare("p", *sides).to_dict()
+        defined = [one for one in shown["measures"] if one["because"] is not None]
+        assert len(defined) >= 5
+        for one in defined:
+            assert math.fsum(one["because"].values()) == pytest.approx(one["difference"])
+        (lead,) = (o for o in shown["measures"] if o["measure"] == shown["because"]["measure"])
+        for parts in ("annotators", "categories"):
+            total = math.fsum(part["contribution"] for part in shown["because"][parts])
+            assert total == pytest.approx(lead["difference"])
+
+
+def test_shares_by_hand(periods: Ledger) -> None:
+    """Of agreement: i, j, k, l were 1, 0, 1, 1; i, m, n, o are 0, 0, 1, 0.
+
+    With the other items but i as before: 1, 0, 1, 0; with i as after but the items of before:
+    0, 0, 1, 1.
+    """
+    agreement = figure(periods.compare("p", *APART), "percent_agreement")
+    assert (agreement.before, agreement.after) == (0.75, 0.25)
+    assert agreement.shares == pytest.approx({"other_items": -0.25, "same_items": -0.25})
+    back = figure(periods.compare("p", *APART[::-1]), "percent_agreement")
+    assert back.shares == pytest.approx({"other_items": 0.25, "same_items": 0.25})
+
+
+def test_periods_without_a_common_item(periods: Ledger) -> None:
+    tell(periods, on(5, "q A x", "q B x", "r A y", "r B y"))
+    found = periods.compare("p", f"..{day(1)}", f"{day(5)}..")
+    assert found.items.both == 0
+    alpha = figure(found, "krippendorff_alpha")
+    place = found.measures.index(alpha)
+    assert alpha.comparison.test == "independent_t"
+    assert found.to_dict()["measures"][place]["because"] == {
+        "other_items": pytest.approx(alpha.comparison.difference),
+        "same_items": 0.0,
+    }
+
+
+def test_an_item_that_was_answered_alike_on_both_days_is_the_same_item(periods: Ledger) -> None:
+    tell(periods, on(5, "k A y", "k B y", "s A x", "s B y"))
+    found = periods.compare("p", f"..{day(1)}", f"{day(5)}..")
+    assert (found.items, found.changes) == ((3, 1, 1), None)
+    assert figure(found, "percent_agreement").shares == pytest.approx(
+        {"other_items": 0.5 - 0.75, "same_items": 0.0}, abs=1e-12
+    )
+
+
+def test_recorded_periods(periods: Ledger) -> None:
+    """Snapshots of a time are periods, too; of all answers they are states."""
+    periods.snapshot("p", name="first", until=day(1))
+    periods.snapshot("p", name="second", since=day(2))
+    periods.snapshot("p", name="all")
+    assert periods.compare("p", "first", "second").changes is None
+    assert periods.compare("p", "first", "all").changes is not None
+    assert periods.compare("p", "second", "all").to_dict()["periods"] is None
+    at_the_end = periods.compare("p", f"..{day(1)}", "second")
+    assert figure(at_the_end, "percent_agreement").shares == pytest.approx(
+        {"other_items": -0.25, "same_items": -0.25}
+    )
+
+
+def test_periods_that_overlap_are_states(periods: Ledger) -> None:
+    for sides in ((f"..{day(3)}", f"{day(3)}.."), (day(2), f"{day(2)}.."), ("..", f"{day(2)}..")):
+        found = periods.compare("p", *sides)
+        assert found.changes is not None
+        assert found.to_dict()["periods"] is None
+    assert periods.compare("p", day(2), f"{day(3)}..").changes is None
+
+
+# -- versions of one model among the annotators: whether other on --
+
+
+FIRST = on(1, "i A x", "i B x", "i M5 x", "j A x", "j B y", "j M5 y", "k A y", "k M5 y")
+SECOND = on(3, "m A x", "m B y", "m M8 x", "n A y", "n B y", "n M8 x", "i M8 y")
+MODELS = "annotator,kind,family,version\nM5,model,M,may\nM8,model,M,august\n"
+
+
+def fill_versions(ledger: Ledger) -> None:
+    """Two people answer on both days; one version of a model on each."""
+    tell(ledger, FIRST, SECOND)
+    with TemporaryDirectory() as folder:
+        ledger.import_annotators(write_file(Path(folder) / "models.csv", MODELS), "p")
+
+
+@pytest.fixture
+def versions(ledger: Ledger, fill_once: FillOnce) -> Ledger:
+    return fill_once(ledger, fill_versions)
+
+
+def families(found: Any) -> list[dict[str, Any]]:
+    """What the JSON says of families, versions by name."""
+    return [
+        {key: [v["annotator"] for v in one[key]] if key in "ab" else one[key] for key in one}
+        for one in found.to_dict()["families"]
+    ]
+
+
+def test_another_version_answers(versions: Ledger) -> None:
+    found = versions.compare("p", *APART)
+    assert families(found) == [{"family": "M", "a": ["M5"], "b": ["M8"], "contribution": None}]
+    assert found.to_dict()["families"][0]["b"] == [{"annotator": "M8", "version": "august"}]
+    page = notebook_html(compare_view(found))
+    assert (
+        "The judge changed: M was M5 (may) before and is M8 (august) now. "
+        "Its answers do not count in these figures." in page
+    )
+
+
+def test_answers_of_before_still_stand_at_a_later_time(versions: Ledger) -> None:
+    (one,) = families(versions.compare("p", day(1), day(3)))
+    assert (one["a"], one["b"]) == (["M5"], ["M5", "M8"])
+    assert families(versions.compare("p", day(3), day(4))) == []
+    assert families(versions.compare("p", day(3), day(3))) == []
+
+
+def test_its_part_in_the_difference_is_that_of_its_versions(versions: Ledger) -> None:
+    for n, names in enumerate((["A", "B", "M5"], ["A", "B", "M8"])):
+        versions.snapshot("p", name=f"s{n}", annotators=names)
+    found = versions.compare("p", "s0", "s1", anyway=True)
+    parts = found.because.annotators
+    (one,) = families(found)
+    assert one["contribution"] == pytest.approx(fsum(parts[v].contribution for v in ("M5", "M8")))
+    assert "moves by" in notebook_html(compare_view(found))
+
+
+def test_other_answers_of_the_project(versions: Ledger) -> None:
+    found = versions.against("p", {"annotators": ["A", "M5"]}, annotators=["A", "M8"])
+    (one,) = families(found)
+    assert (one["a"], one["b"]) == (["M8"], ["M5"])
+    page = notebook_html(compare_against_view(found))
+    assert "The judge differs: M is M5 (may) in the other answers and is M8 (august) in" in page
+    # Only one side names annotators: models count there alone.
+    (one,) = families(versions.against("p", {"annotators": ["A", "M5"]}))
+    assert (one["a"], one["b"]) == ([], ["M5"])
+    assert families(versions.against("p", {"annotators": ["A"]}, annotators=["B"])) == []
+
+
+def test_only_models_with_a_family_are_versions(
+    versions: Ledger, write: Callable[..., Path]
+) -> None:
+    versions.import_annotators(write("annotator,family\nM8,N\nA,M\n"), "p")
+    assert [one["family"] for one in families(versions.compare("p", *APART))] == ["M", "N"]
+    versions.annotators.kind("p", "M8", "human")
+    (one,) = families(versions.compare("p", *APART))
+    assert (one["family"], one["a"], one["b"]) == ("M", ["M5"], [])
+    versions.annotators.kind("p", "M8", "model")
+    versions.imports.undo(4)
+    (one,) = families(versions.compare("p", *APART))
+    assert (one["a"], one["b"]) == (["M5"], ["M8"])
+
+
+def test_an_alias_is_its_annotator_in_every_state(versions: Ledger) -> None:
+    versions.annotators.merge("p", "M8", "M5")
+    assert families(versions.compare("p", *APART)) == []
+
+
+def test_statements_do_not_depend_on_the_families(
+    sqlite_ledger: Ledger, write: Callable[..., Path]
+) -> None:
+    tell(sqlite_ledger, FIRST, SECOND)
+
+    def statements() -> int:
+        with count_statements(sqlite_ledger.database.engine) as counted:
+            sqlite_ledger.compare("p", *APART)
+        return counted.number
+
+    without = statements()
+    sqlite_ledger.import_annotators(write(MODELS), "p")
+    assert statements() == without

@@ -9,7 +9,6 @@ from typing import Any
 from urllib.parse import unquote
 from xml.etree import ElementTree as ET
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -26,11 +25,9 @@ from tracker.gate.tables import (
 
 
 def result(
-    name: str, kind: Kind, passed: bool | None, reason: str, line: int, **further: Any
+    name: str, kind: Kind, passed: bool | None, reason: str, line: int, **more: Any
 ) -> CheckResult:
-    return CheckResult(
-        name=name, kind=kind, passed=passed, reason=reason, line=line, **further
-    )  # fmt: skip
+    return CheckResult(name=name, kind=kind, passed=passed, reason=reason, line=line, **more)
 
 
 PASSED = result("alpha", "at_least", True, "It is.", 3, measure="krippendorff_alpha",
@@ -84,16 +81,10 @@ def test_junit() -> None:
     assert cases[2][0].get("type") == "no_snapshot"
 
 
-@given(results())
-def test_junit_is_xml_whatever_is_in_it(found: GateResult) -> None:
-    root = ET.fromstring(gate_junit_xml(found))  # noqa: S314 - it is our own
-    assert len(root.findall("./testsuite/testcase")) == len(found.checks)
-
-
 # -- SARIF ---------------------------------------------------------------------------------
 
 
-def test_sarif() -> None:
+def test_sarif(tmp_path: Path) -> None:
     told = json.loads(gate_sarif(MIXED))
     assert told["version"] == "2.1.0"
     assert told["$schema"].endswith("sarif-2.1.0.json")
@@ -114,9 +105,6 @@ def test_sarif() -> None:
     assert {unquote(uri) for uri in uris} == {"ci/gate ü.toml"}
     assert all(re.fullmatch(r"[A-Za-z0-9%./_~-]+", uri) for uri in uris)
     assert len({json.dumps(one["partialFingerprints"]) for one in results}) == 3
-
-
-def test_sarif_of_a_gate_that_passes_has_no_result(tmp_path: Path) -> None:
     assert json.loads(gate_sarif(GOOD))["runs"][0]["results"] == []
     absolute = GateResult("p", str(tmp_path / "gate.toml"), (FAILED,))
     place = json.loads(gate_sarif(absolute))["runs"][0]["results"][0]["locations"][0]
@@ -142,22 +130,9 @@ def test_markdown() -> None:
     assert cells(rows[4])[0] == "**unknown**"
     assert cells(rows[6])[2:4] == ["1,000", "2,000"]
     assert gate_markdown(GOOD).startswith("### ✅ p: 2 of 2 checks pass\n")
-
-
-def test_markdown_means_what_it_says() -> None:
     why = "a_b _c_ *d* `e` <f> [g](h) & \\| #1"
     told = gate_markdown(GateResult("p", "f", (result("x", "flags", False, why, 1),)))
     assert r"a_b \_c\_ \*d\* \`e\` \<f\> \[g\](h) \& \\\| \#1" in told
-
-
-@given(results())
-def test_every_row_of_markdown_has_five_cells(found: GateResult) -> None:
-    _, _, *rows = gate_markdown(found).removesuffix("\n").split("\n")
-    assert len(rows) == 2 + len(found.checks)
-    for row in rows:
-        # A stroke is a border unless an odd number of backslashes stands before it.
-        borders = [m for m in re.finditer(r"(\\*)\|", row) if len(m[1]) % 2 == 0]
-        assert len(borders) == 6
 
 
 # -- GitHub --------------------------------------------------------------------------------
@@ -193,16 +168,9 @@ def test_github_shows_each_check_that_does_not_pass_at_its_line() -> None:
     assert told[1][1]["title"] == "my reviews: flags: a, b: FAIL"
     assert told[0][2] == FAILED.why
     assert told[2][1]["title"] == "my reviews: drop: unknown"
-
-
-def test_github_has_a_notice_where_all_pass() -> None:
     assert gate_github_commands(GOOD) == "::notice title=tracker gate p::2 of 2 checks pass\n"
-
-
-def test_github_escapes() -> None:
     bad = result("a:b,c%d\r", "flags", False, "50%: a, b\r\nc", 1)
-    told = gate_github_commands(GateResult("p", "C:\\x,y", (bad,)))
-    assert told == (
+    assert gate_github_commands(GateResult("p", "C:\\x,y", (bad,))) == (
         "::error file=C%3A\\x%2Cy,line=1,title=p%3A a%3Ab%2Cc%25d\\r%3A FAIL::50%25: a, b\\r%0Ac\n"
     )
 
@@ -219,26 +187,25 @@ def test_the_text() -> None:
     assert "unknown      drop  There is no snapshot.\n" in told
     assert "\x1b" not in told
     assert not re.search(r" $", told, re.MULTILINE)
-
-
-@pytest.mark.parametrize(
-    ("checks", "line"),
-    [
+    for checks, line in (
         ((PASSED,), "1 of 1 checks pass"),
         ((FAILED,), "0 of 1 checks pass, 1 fails"),
         ((UNKNOWN, PASSED), "1 of 2 checks pass, 1 cannot be computed"),
-    ],
-)
-def test_the_line_that_sums_up(checks: tuple[CheckResult, ...], line: str) -> None:
-    assert gate_summary_text(GateResult("p", "f", checks)) == line
-
-
-def test_no_check_is_no_pass() -> None:
+    ):
+        assert gate_summary_text(GateResult("p", "f", checks)) == line
     assert not GateResult("p", "f", ()).passed
     assert not GateResult("p", "f", (PASSED, UNKNOWN)).passed
 
 
 @given(results())
-def test_every_form_takes_any_text(found: GateResult) -> None:
+def test_every_form_takes_any_text(gate: GateResult) -> None:
     for form in FORMATS.values():
-        assert form(found).endswith("\n") or not found.checks
+        assert form(gate).endswith("\n") or not gate.checks
+    root = ET.fromstring(gate_junit_xml(gate))  # noqa: S314 - it is our own
+    assert len(root.findall("./testsuite/testcase")) == len(gate.checks)
+    _, _, *rows = gate_markdown(gate).removesuffix("\n").split("\n")
+    assert len(rows) == 2 + len(gate.checks)
+    for row in rows:
+        # A stroke is a border unless an odd number of backslashes stands before it.
+        borders = [m for m in re.finditer(r"(\\*)\|", row) if len(m[1]) % 2 == 0]
+        assert len(borders) == 6

@@ -176,7 +176,6 @@ def test_agreement_is_that_with_most_of_the_others(filled: Ledger) -> None:
     text = rule("agreement < .7 over the last 50")
     (firing,) = filled.rules.check("p", text=text, dry_run=True).paused
     assert (firing.annotator, firing.answers) == ("eve", 50)
-    assert firing.figure is not None
     assert 0.2 < firing.figure < 0.5
     with count_statements(filled.database.engine) as few:
         filled.rules.check("p", text=text, dry_run=True)

@@ -61,7 +61,6 @@ def test_a_goal_is_told_with_what_is_missing(ledger: Ledger) -> None:
     assert "has no error yet" in none.why
     fill(ledger, 300)
     now = ledger.plan("p", "alpha +-.5").now.half_width
-    assert now is not None
     for wanted, deadline, on_track, words in [
         (now * 1.1, "2026-12-31", True, "so that is reached"),
         (now / 2, "9999-12-31", True, ", in time"),

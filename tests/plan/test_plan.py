@@ -77,7 +77,6 @@ def ways_of(plan: Plan) -> dict[str, dict[str, Any]]:
 def test_items_grow_with_the_square_of_the_width(ledger: Ledger) -> None:
     fill(ledger, 300)
     now = ledger.plan("p", "alpha +-0.5").now
-    assert now.half_width is not None
     assert (now.items, now.answers_per_item) == (300, 3.0)
     plan = ledger.plan("p", f"alpha +-{now.half_width / 2}", cost=0.1)
     more = ways_of(plan)["more_items"]
@@ -88,7 +87,6 @@ def test_items_grow_with_the_square_of_the_width(ledger: Ledger) -> None:
     assert more["cost"] == pytest.approx(more["answers"] * 0.1)
     answers = [way.answers for way in plan.ways]
     assert answers == sorted(answers)
-    assert plan.pace is not None
     days = more["answers"] / plan.pace.per_day
     ready = pd.Timestamp(more["ready_on"]) - pd.Timestamp.now().normalize()
     assert ready.days == pytest.approx(days, abs=1.1)
@@ -132,7 +130,6 @@ def test_what_is_reached_needs_no_way(ledger: Ledger) -> None:
     plan = ledger.plan("p", "alpha +-0.3")
     assert (plan.reached, [*plan.ways], [*plan.left_out]) == (True, [], [])
     assert [row.way for row in plan.buys] == ["more_items", "more_answers"]
-    assert plan.now.half_width is not None
     assert all(row.half_width < plan.now.half_width for row in plan.buys)
 
 
@@ -158,7 +155,6 @@ def test_items_of_different_numbers_of_answers_are_topped_up(ledger: Ledger) -> 
     topped_up = sum(200 * max(missing, 0) for missing in lacking.values())
     assert both["answers"] == topped_up + (both["items"] - 400) * both["answers_per_item"]
     now = plan.now.half_width
-    assert now is not None
     nearly = ways_of(ledger.plan("p", f"alpha +-{now * 0.97}"))["more_answers"]
     assert (nearly["answers_per_item"], nearly["answers"]) == (3, 200)
 
@@ -171,7 +167,6 @@ def test_answers_that_nearly_agree_are_planned_on_their_scale(ledger: Ledger, sc
     ledger.projects.create("p", scale=scale)
     ledger.import_frame(pd.DataFrame(rows, columns=["item", "annotator", "category"]), "p")
     now = ledger.plan("p", "alpha +-.5").now
-    assert now.half_width is not None
     plan = ledger.plan("p", f"alpha +-{now.half_width * 0.85}")
     assert {"more_items", "more_answers"} <= {*ways_of(plan)}
 
