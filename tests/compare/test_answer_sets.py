@@ -353,7 +353,7 @@ def test_of_very_many_patterns_annotators_are_not_counted(
     assert (annotators["difference"], annotators["undefined"]) == (None, "not_applicable")
 
 
-# -- whether other people would differ, too: the jackknife over t --
+# -- other people: the jackknife over the annotators of both sides ----------------------------
 
 
 TEAMS = ("abcd", "wxyz")

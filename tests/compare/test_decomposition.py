@@ -49,18 +49,12 @@ def test_two_death_rates_by_age() -> None:
     found = parts(BEFORE, AFTER)
     assert found == pytest.approx({"young": 0.0012 + 0.0031, "old": 0.0047})
     assert sum(found.values()) == pytest.approx(0.009)
-
-
-def test_a_group_says_what_it_was() -> None:
     part = decomposition_contributions(BEFORE, AFTER)["young"]
     assert (part.before, part.after) == (BEFORE["young"], AFTER["young"])
     assert as_json(part) == {
-        "contribution": pytest.approx(0.0043),
-        "a": 0.010,
-        "b": 0.012,
-        "answers_a": 10,
-        "answers_b": 10,
-    }
+        "contribution": pytest.approx(0.0043), "a": 0.010, "b": 0.012,
+        "answers_a": 10, "answers_b": 10,
+    }  # fmt: skip
 
 
 def test_rates_alone_or_weights_alone() -> None:
@@ -87,9 +81,6 @@ def test_the_greatest_part_comes_first_whatever_its_sign() -> None:
     before = groups(a=(0.3, 0.5), b=(0.3, 0.5), c=(0.4, 0.5))
     after = groups(a=(0.3, 0.6), b=(0.3, 0.1), c=(0.4, 0.7))
     assert [*decomposition_contributions(before, after)] == ["b", "c", "a"]
-
-
-def test_nobody_at_all() -> None:
     assert decomposition_contributions({}, {}) == {}
 
 
@@ -138,7 +129,7 @@ def test_parts_add_up_and_do_not_depend_on_how_they_are_told(
     assert parts(before, before) == dict.fromkeys(before, 0.0)
 
 
-# -- shares of a difference: games that the literature solves, an --
+# -- Shapley: published games and axioms ----------------------------------------------------
 
 
 Game = Callable[[frozenset[str]], float | None]
@@ -151,11 +142,7 @@ Worths = Mapping[frozenset[str], float]
 
 
 def found(worths: Worths) -> dict[str, float]:
-    told = decomposition_shares(KINDS, worths.__getitem__)
-    return told
-
-
-# -- published games -----------------------------------------------------------------------
+    return decomposition_shares(KINDS, worths.__getitem__)
 
 
 def test_the_glove_game() -> None:
@@ -236,29 +223,20 @@ def test_of_three_the_orders_that_are_left_count() -> None:
     assert sum(shared.values()) == pytest.approx(10)
 
 
-@pytest.mark.parametrize(
-    "worths",
-    [
+def test_no_order_without_a_figure_gives_no_shares() -> None:
+    for worths in (
         {"": 1.0, "a": None, "b": None, "ab": 2.0},
         {"": None, "a": 1.0, "b": 1.0, "ab": 2.0},
         {"": 1.0, "a": 1.0, "b": 1.0, "ab": None},
         {"": None},
-    ],
-)
-def test_there_are_none_where_no_order_is_defined(worths: dict[str, float | None]) -> None:
-    assert told(worths) is None
-
-
-def test_without_a_change_there_is_nothing_to_share() -> None:
+    ):
+        assert told(worths) is None
     assert decomposition_shares([], lambda _: 0.7) == {}
-
-
-def test_each_figure_is_computed_once() -> None:
-    asked: Counter[frozenset[str]] = Counter()
+    computed: Counter[frozenset[str]] = Counter()
 
     def value(some: frozenset[str]) -> float:
-        asked[some] += 1
+        computed[some] += 1
         return float(len(some))
 
     assert decomposition_shares(KINDS, value) == dict.fromkeys(KINDS, 1.0)
-    assert asked == Counter(SETS)
+    assert computed == Counter(SETS), "each figure is computed once"
