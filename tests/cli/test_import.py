@@ -15,8 +15,6 @@ from sqlalchemy import URL, create_engine, make_url, text
 
 from tests.cli.conftest import Run
 from tests.formats.reading import write_zip
-from tracker.formats.reader import HOLDS
-from tracker.formats.registry import READERS
 from tracker.imports.preview import columns_sentence
 from tracker.ledger import Ledger
 
@@ -82,16 +80,6 @@ def test_several_files_are_one_import(run: Run, answers: Path) -> None:
     assert "import 1 is undone" in run("imports", "undo", 1, "--yes").out
     assert run("status", "p", "--json").json()["answers"] == 0
     assert run("imports", "list", "--json").json()["imports"][0]["undone_at"].endswith("Z")
-
-
-def test_project_is_made_as_the_options_say(run: Run, answers: Path) -> None:
-    run("import", answers, "-p", "p", "--categories", "y,x", "--scale", "ordinal", "--wanted", 3)
-    told = run("project", "show", "p", "--json").json()
-    assert (told["scale"], told["wanted"], told["categories"]) == ("ordinal", 3, ["y", "x"])
-    assert run("status", "p", "--json").json()["answers_missing"] == 3
-    assert "ordinal" in run("import", answers, "-p", "p", "--scale", "nominal", code=2).err
-    answers.write_text(HEADER + "1,C,z\n")
-    assert "'z'" in run("import", answers, "-p", "p", code=3).err
 
 
 def test_environment_names_the_database_and_the_option_wins(run: Run, answers: Path) -> None:
@@ -171,37 +159,12 @@ def test_saved_mapping_makes_the_next_import_one_word(run: Run, folder: Path) ->
     assert "2026-04-03" in run("item", "show", "2", "-p", "p", "--json").out
 
 
-def test_new_names_that_resemble_others_are_a_notice(run: Run) -> None:
-    run("import", "-", "-p", "p", stdin=f"{HEADER}1,Ada,Service\n")
-    rows = f"{HEADER}2,ada,Servis\n"
-    notice = (
-        "the category 'Servis' is new and resembles 'Service'; if it is the same: "
-        "tracker category merge p Servis Service"
-    )
-    preview = run("import", "-", "-p", "p", "--preview", stdin=rows)
-    assert notice in preview.err.splitlines()
-    assert "the annotator 'ada' is new and resembles 'Ada'" in preview.err
-    done = run("import", "-", "-p", "p", "--json", stdin=rows)
-    assert done.json()["warnings"][0] == notice
-    assert notice in done.err.splitlines()
-
-
 def test_question_without_answers_is_said_plainly(run: Run, folder: Path) -> None:
     Path("one.csv").write_text("item,annotator,Tone,Fair\ni,A,good,\n")
     done = run("import", "one.csv", "-p", "p", "-q", "a\nb=Tone", "-q", "fair=Fair")
     assert len(done.out.splitlines()) == 3, "a name of two lines takes one"
     assert ": 1 answer; 1 inserted\n" in done.out
     assert "  fair: 1 answer, of them 1 says nothing; 1 inserted\n" in done.out
-
-
-def test_formats_are_listed_with_what_they_can_hold(run: Run) -> None:
-    told = run("formats", "--json").json()["formats"]
-    assert [one["format"] for one in told] == sorted(READERS)
-    for one in told:
-        assert one["title"] not in {"", one["format"]}, one
-        assert set(one["holds"]) <= {*HOLDS}, one
-    assert all(name in run("formats").out for name in READERS)
-    assert not Path("tracker.db").exists()
 
 
 @pytest.mark.parametrize(
@@ -332,42 +295,6 @@ def test_items_of_two_tools_are_compared_by_other_keys(run: Run, folder: Path) -
     assert ended.out == "2 other keys ended; answers imported so far stay where they are\n"
     assert "b1" not in run("item", "list", "p").out
     run("item", "unalias", "--from", "keys.csv", "-p", "p", code=3)
-
-
-def test_items_of_the_same_text_are_listed_as_a_file_for_aliases(run: Run, folder: Path) -> None:
-    rows = "item,annotator,category,text\ni1,ann,a,yes\ni2,ann,a,no\ni3,ann,a, yes\n"
-    run("import", "-", "-p", "p", stdin=rows)
-    assert run("item", "duplicates", "p", "--csv").out.splitlines() == ["item,alias", "i1,i3"]
-    told = run("item", "duplicates", "p", "--json").json()
-    assert told == {"project": "p", "duplicates": [{"item": "i1", "alias": "i3"}]}
-    run("import", "-", "-p", "other", "--ignore", "text", stdin=rows)
-    assert "no two items have the same text" in run("item", "duplicates", "other").out
-
-
-def test_duplicates_written_to_a_file_are_merged_from_it(run: Run, folder: Path) -> None:
-    rows = [f"{n},{who},x\n" for n in range(3) for who in ("ann", "Ann Lee", "bob", "Bob", "cy")]
-    run("import", "-", "-p", "p", stdin=HEADER + "".join(rows) + "9,bob,x\n")
-    (folder / "pairs.csv").write_text(run("annotator", "duplicates", "p", "--csv").out, "utf-8")
-    shown = run("annotator", "merge", "p", "--from", "pairs.csv", "--dry-run", "--json")
-    assert (
-        shown.err == "both gave 6 answers to the same items, 0 differently; the later one stands\n"
-    )
-    common = {"answers_in_common": 3, "different": 0}
-    assert shown.json() == {
-        "project": "p",
-        "dry_run": True,
-        "merged": [
-            {"annotator": "ann", "into": "Ann Lee"} | common,  # the fuller name stays
-            {"annotator": "Bob", "into": "bob"} | common,  # and that of more answers
-        ],
-    }
-    assert len(run("annotator", "list", "p", "--json").json()["annotators"]) == 5
-    done = run("annotator", "merge", "-p", "p", "--from", "pairs.csv", "--yes")
-    assert done.out.endswith("2 annotators merged\n")
-    people = run("annotator", "list", "p", "--json").json()["annotators"]
-    assert {one["annotator"]: one["aliases"] for one in people} == {
-        "Ann Lee": ["ann"], "bob": ["Bob"], "cy": [],
-    }  # fmt: skip
 
 
 PEOPLE = f"{HEADER}1,ada,x\n1,Ada,y\n2,Ada,x\n2,bob,x\n"

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Annotated, TypedDict, Unpack
 
 import numpy as np
-import pandas as pd
 import pytest
 import typer
 from fastapi import APIRouter, Request
@@ -205,14 +204,13 @@ def test_column_appears_in_every_face(run: Run, monkeypatch: pytest.MonkeyPatch)
         shown = (*getattr(columns, name), Column(title, kind="count"))
         monkeypatch.setattr(columns, name, shown)
     for name, words in TABLES.items():
-        for form in ("table", *(("markdown", "latex", "html") if not words else ())):
+        for form in ("table", *(["markdown", "latex"] if name == "CATEGORY_COLUMNS" else [])):
             text = run("agreement", "p", *words.split(), "--format", form).out
             assert titles[name] in text, (name, form)
     with client() as browser:
         pages = [browser.get("/projects/p/questions/label").text]
-    for file in ("page.html", "page.md"):
-        run("report", "p", "-o", file)
-        pages.append(Path(file).read_text("utf-8"))
+    run("report", "p", "-o", "page.html")
+    pages.append(Path("page.html").read_text("utf-8"))
     for text in pages:
         assert all(title in text.lower() for title in titles.values())
 
@@ -356,38 +354,11 @@ def test_finding_is_one_entry(run: Run, monkeypatch: pytest.MonkeyPatch) -> None
     assert [one["annotator"] for one in listed] == ["a", "b"]
     Path("gate.toml").write_text('[[check]]\nflags = ["toy"]\n', "utf-8")
     assert "toy" in run("gate", "p", "--config", "gate.toml", code=1).out
-
-
-EARLY = "early_bird"
-
-
-def run_test(evidence: Evidence) -> Iterator[TestResult]:
-    """Accuse whoever came first."""
-    assert evidence.tallies
-    yield TestResult(
-        kind=EARLY, annotator=1, category=None, observed=0.9, expected=0.1,
-        peers=None, n=60, informative=60, effect=Effect("difference", 0.8), p_value=1e-9,
-        notable=True, suspicious=False, severity="high",
-    )  # fmt: skip
-
-
-def test_finding_and_its_sentence_appear_in_every_face(
-    run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(KINDS, EARLY, Kind(EARLY, frozenset(), run_test))
-    monkeypatch.setitem(SENTENCES, EARLY, "{annotator} gets up with the lark")
-    rows = [(str(n), who, "xyz"[n % 3]) for n in range(60) for who in ("ada", "bo", "cy")]
-    ledger = Ledger(URL)
-    ledger.import_frame(pd.DataFrame(rows, columns=["item", "annotator", "category"]), "p")
-    (finding,) = ledger.audit("p").to_dict()["annotators"][0]["flags"]
-    assert (finding["kind"], finding["state"]) == (EARLY, "flagged")
-    for words in (("audit", "p", "--kind", EARLY), ("status", "p")):
-        assert "ada gets up with the lark" in run(*words).out
-    run("audit", "p", "--record")
-    (flag,) = run("flags", "list", "p", "--kind", EARLY, "--json").json()["flags"]
-    assert flag["why"].startswith("ada gets up with the lark")
+    # In every face.
+    assert "a is busy" in run("status", "p").out
+    assert listed[0]["why"].startswith("a is busy")
     run("report", "p", "-o", "page.md")
-    assert "gets up with the lark" in Path("page.md").read_text("utf-8")
+    assert "a is busy" in Path("page.md").read_text("utf-8")
     with client() as browser:
-        for path in ("/projects/p", "/projects/p/findings", "/projects/p/annotators/ada"):
-            assert "gets up with the lark" in read(browser, path).text
+        for path in ("/projects/p", "/projects/p/findings", "/projects/p/annotators/a"):
+            assert "is busy" in read(browser, path).text
