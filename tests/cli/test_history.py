@@ -6,7 +6,6 @@ import csv
 import io
 import json
 import re
-import shlex
 import shutil
 from collections.abc import Callable
 from datetime import date, timedelta
@@ -15,7 +14,6 @@ from typing import Any
 
 import pytest
 
-from tests.cli.commands import parse
 from tests.cli.conftest import Run
 from tests.cli.test_exit_codes import change
 from tests.cli.weeks import FIRST, LAST, WORSE, furnish
@@ -214,24 +212,6 @@ def test_pages_of_several_questions_name_them(
     assert "name one" in run("history", "p", "--trend", code=2).err
     against = ledger.against("p", "p", question="tone")
     assert {one.comparison.difference for one in against.measures} <= {0.0, None}
-
-
-def test_note_is_put_back_by_the_command_that_is_proposed(run: Run, furnished: Path) -> None:
-    def texts() -> list[str]:
-        notes = run("project", "notes", "reviews", "--json").json()["notes"]
-        return [note["text"] for note in notes]
-
-    run("project", "note", "reviews", " two joined ", "--at", "2026-03-01T14:30")
-    told = run("project", "note", "reviews", "third", "--at", "2026-03-02", "--json").json()
-    assert (told["at"], told["note"]) == ("2026-03-02T00:00:00Z", 3)
-    assert texts() == ["two joined", "third", "guideline v2"]
-    done = run("project", "unnote", "reviews", 2)
-    assert done.out == "note 2 of reviews is removed: two joined\n"
-    assert texts() == ["third", "guideline v2"]
-    line = done.err.removeprefix("to put it back: ").strip()
-    assert parse(line) == "project note"
-    run(*shlex.split(line)[1:])
-    assert texts() == ["two joined", "third", "guideline v2"]
 
 
 # -- snapshots -----------------------------------------------------------------------------

@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, TypedDict, Unpack
 
-import numpy as np
 import pytest
 import typer
 from fastapi import APIRouter, Request
@@ -33,8 +32,7 @@ from tracker.core.operations import Option, operation
 from tracker.core.results import Answer, Record
 from tracker.formats.answers import Answer as ReadAnswer
 from tracker.formats.answers import tool_reader
-from tracker.formats.batch import Batch, Cells
-from tracker.formats.reader import Reader, Reading
+from tracker.formats.reader import Reading
 from tracker.formats.registry import READERS
 from tracker.formats.source import SourceFile
 from tracker.ledger import Ledger
@@ -243,39 +241,17 @@ def test_format_is_recognized_listed_and_taken_by_every_face(
     assert "Toy: who says what is what" in run("formats").out
     run("import", "answers.toy", "-p", "p")
     run("import", "answers.toy", "-p", "named", "--format", "toy")
+    Path("answers.toy.gz").write_bytes(gzip.compress(text.encode()))
+    assert run("import", "answers.toy.gz", "-p", "p", "--json").json()["unchanged"] == 2
+    assert (
+        "no format 'tou'" in run("import", "answers.toy", "-p", "r", "--format", "tou", code=2).err
+    )
     assert [status.answers for status in Ledger(URL).status_by_question("p")] == [2]
     with client() as browser:
         files = {"file": ("answers.toy", text.encode())}
         sent = browser.post("/api/v1/projects/sent/imports?create=true", files=files)
         assert sent.status_code in {201, 202}, sent.text
         assert "good" in read(browser, "/projects/p/items/1").text
-
-
-def read_pipes(source: SourceFile, _: Reading) -> Iterator[Batch]:
-    """Lines such as ``!1: a=x, b=y``: an item, and its answers."""
-    rows = []
-    for n, line in enumerate(b"".join(source.blocks()).decode().splitlines(), 1):
-        item, answers = line.removeprefix("!").split(": ")
-        rows += [(n, item, *answer.split("=")) for answer in answers.split(", ")]
-    lines, *cells = zip(*rows, strict=True)
-    columns = zip(("item", "annotator", "category"), cells, strict=True)
-    yield Batch(np.array(lines), {role: Cells.of_texts(texts) for role, texts in columns})
-
-
-@pytest.mark.usefixtures("folder")
-def test_reader_is_one_entry(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    toy = Reader("toy", lambda source: source.head[:1] == b"!", read_pipes)
-    monkeypatch.setitem(READERS, "toy", toy)
-    Path("a.txt").write_text("!1: a=x, b=x\n!2: a=x, b=y\n", "utf-8")
-    Path("a.csv").write_text(ANSWERS, "utf-8")
-    both = run("import", "a.txt", "a.csv", "-p", "p", "--json").json()
-    assert (both["rows"], both["inserted"]) == (12, 8)
-    Path("a.txt.gz").write_bytes(gzip.compress(Path("a.txt").read_bytes()))
-    assert run("import", "a.txt.gz", "-p", "p", "--json").json()["unchanged"] == 4
-    assert run("item", "import", "a.txt", "-p", "q", "--json").json()["inserted"] == 2
-    assert "no column" in run("import", "a.txt", "-p", "r", "--format", "csv", code=3).err
-    assert "no format 'tou'" in run("import", "a.txt", "-p", "r", "--format", "tou", code=2).err
-    assert not run("project", "list", "--json").json()["projects"][2:]
 
 
 def shouted(answer: Answer) -> Iterator[str]:

@@ -59,115 +59,57 @@ def results(draw: Any) -> GateResult:
     return GateResult(draw(TEXTS), draw(TEXTS), tuple(draw(st.lists(checks, max_size=4))))
 
 
-# -- JUnit ---------------------------------------------------------------------------------
-
-
-def test_junit() -> None:
+def test_unknown_is_an_error_in_junit_and_a_warning_in_sarif(tmp_path: Path) -> None:
     root = ET.fromstring(gate_junit_xml(MIXED))  # noqa: S314 - it is our own
-    assert root.tag == "testsuites"
     (suite,) = root
     for element in (root, suite):
-        numbers = [element.get(key) for key in ("tests", "failures", "errors")]
-        assert numbers == ["5", "2", "1"]
+        assert [element.get(key) for key in ("tests", "failures", "errors")] == ["5", "2", "1"]
     cases = list(suite)
-    assert [case.get("name") for case in cases] == [check.check for check in MIXED.checks]
-    assert {case.get("classname") for case in cases} == {"my reviews"}
-    assert [case.get("line") for case in cases] == ["3", "7", "12", "20", "22"]
     assert [[part.tag for part in case] for case in cases] == [
         [], ["failure"], ["error"], ["failure"], [],
     ]  # fmt: skip
+    assert [case.get("line") for case in cases] == ["3", "7", "12", "20", "22"]
+    assert cases[2][0].get("type") == "no_snapshot"
     (failure,) = cases[1]
     assert (failure.get("message"), failure.text) == (FAILED.why, FAILED.why)
-    assert cases[2][0].get("type") == "no_snapshot"
-
-
-# -- SARIF ---------------------------------------------------------------------------------
-
-
-def test_sarif(tmp_path: Path) -> None:
-    told = json.loads(gate_sarif(MIXED))
-    assert told["version"] == "2.1.0"
-    assert told["$schema"].endswith("sarif-2.1.0.json")
-    (run,) = told["runs"]
-    driver = run["tool"]["driver"]
-    assert driver["name"] == "tracker"
-    rules = [rule["id"] for rule in driver["rules"]]
+    (run,) = json.loads(gate_sarif(MIXED))["runs"]
+    rules = [rule["id"] for rule in run["tool"]["driver"]["rules"]]
     assert rules == ["at_least", "max_drop", "flags", "items_at_least"]
-    assert all(rule["shortDescription"]["text"] for rule in driver["rules"])
-    results = run["results"]
-    assert [one["ruleId"] for one in results] == ["at_least", "max_drop", "flags"]
-    assert [rules[one["ruleIndex"]] for one in results] == [one["ruleId"] for one in results]
-    assert [one["level"] for one in results] == ["error", "warning", "error"]
-    assert FAILED.why in results[0]["message"]["text"]
-    places = [one["locations"][0]["physicalLocation"] for one in results]
+    assert [(rules[row["ruleIndex"]], row["level"]) for row in run["results"]] == [
+        ("at_least", "error"), ("max_drop", "warning"), ("flags", "error"),
+    ]  # fmt: skip
+    assert FAILED.why in run["results"][0]["message"]["text"]
+    places = [row["locations"][0]["physicalLocation"] for row in run["results"]]
     assert [place["region"] for place in places] == [{"startLine": n} for n in (7, 12, 20)]
-    uris = {place["artifactLocation"]["uri"] for place in places}
-    assert {unquote(uri) for uri in uris} == {"ci/gate ü.toml"}
-    assert all(re.fullmatch(r"[A-Za-z0-9%./_~-]+", uri) for uri in uris)
-    assert len({json.dumps(one["partialFingerprints"]) for one in results}) == 3
+    (uri,) = {place["artifactLocation"]["uri"] for place in places}
+    assert unquote(uri) == "ci/gate ü.toml"
+    assert re.fullmatch(r"[A-Za-z0-9%./_~-]+", uri)
+    assert len({json.dumps(row["partialFingerprints"]) for row in run["results"]}) == 3
     assert json.loads(gate_sarif(GOOD))["runs"][0]["results"] == []
     absolute = GateResult("p", str(tmp_path / "gate.toml"), (FAILED,))
     place = json.loads(gate_sarif(absolute))["runs"][0]["results"][0]["locations"][0]
     assert place["physicalLocation"]["artifactLocation"]["uri"].startswith("file:///")
 
 
-# -- Markdown ------------------------------------------------------------------------------
-
-
-def cells(line: str) -> list[str]:
-    """A row's cells."""
-    return [cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
-
-
-def test_markdown() -> None:
-    head, blank, *rows = gate_markdown(MIXED).splitlines()
+def test_markdown_and_github_commands_are_escaped() -> None:
+    head, _, *rows = gate_markdown(MIXED).splitlines()
     assert head == "### ❌ my reviews: 2 of 5 checks pass, 2 fail, 1 cannot be computed"
-    assert blank == ""
-    assert {len(cells(row)) for row in rows} == {5}
-    assert cells(rows[2]) == ["pass", "alpha", "0.500", "0.750", "It is."]
-    assert cells(rows[3])[:2] == ["**FAIL**", r'agreement on "a\|b"']
-    assert cells(rows[3])[4] == "It is 10%, not 50%."
-    assert cells(rows[4])[0] == "**unknown**"
-    assert cells(rows[6])[2:4] == ["1,000", "2,000"]
+    assert rows[2] == "| pass | alpha | 0.500 | 0.750 | It is. |"
+    assert rows[3].startswith(r'| **FAIL** | agreement on "a\|b" |')
+    assert rows[3].endswith("| It is 10%, not 50%. |")
+    assert rows[4].startswith("| **unknown** |")
+    assert "| 1,000 | 2,000 |" in rows[6]
     assert gate_markdown(GOOD).startswith("### ✅ p: 2 of 2 checks pass\n")
     why = "a_b _c_ *d* `e` <f> [g](h) & \\| #1"
-    told = gate_markdown(GateResult("p", "f", (result("x", "flags", False, why, 1),)))
-    assert r"a_b \_c\_ \*d\* \`e\` \<f\> \[g\](h) \& \\\| \#1" in told
-
-
-# -- GitHub --------------------------------------------------------------------------------
-
-_COMMAND = re.compile(r"::(error|notice)(?: ([^:]*))?::(.*)")
-
-
-def commands(text: str) -> list[tuple[str, dict[str, str], str]]:
-    """Workflow commands as the runner reads them."""
-    found = []
-    for line in text.splitlines():
-        match = _COMMAND.fullmatch(line)
-        assert match, line
-        name, properties, message = match.groups()
-        pairs = (pair.partition("=") for pair in properties.split(","))
-        found.append((name, {key: plain(value) for key, _, value in pairs}, plain(message)))
-    return found
-
-
-def plain(text: str) -> str:
-    """A text as it was before it was escaped."""
-    for code, character in (("%0D", "\r"), ("%0A", "\n"), ("%3A", ":"), ("%2C", ",")):
-        text = text.replace(code, character)
-    return text.replace("%25", "%")
-
-
-def test_github_shows_each_check_that_does_not_pass_at_its_line() -> None:
-    told = commands(gate_github_commands(MIXED))
-    assert [name for name, _, _ in told] == ["error"] * 3
-    assert [properties["line"] for _, properties, _ in told] == ["7", "20", "12"]
-    assert {properties["file"] for _, properties, _ in told} == {"ci/gate ü.toml"}
-    assert told[0][1]["title"] == 'my reviews: agreement on "a|b": FAIL'
-    assert told[1][1]["title"] == "my reviews: flags: a, b: FAIL"
-    assert told[0][2] == FAILED.why
-    assert told[2][1]["title"] == "my reviews: drop: unknown"
+    text = gate_markdown(GateResult("p", "f", (result("x", "flags", False, why, 1),)))
+    assert r"a_b \_c\_ \*d\* \`e\` \<f\> \[g\](h) \& \\\| \#1" in text
+    failed, found, unknown = gate_github_commands(MIXED).splitlines()
+    assert failed == (
+        '::error file=ci/gate ü.toml,line=7,title=my reviews%3A agreement on "a|b"%3A FAIL'
+        "::It is 10%25, not%0A50%25."
+    )
+    assert found.startswith("::error file=ci/gate ü.toml,line=20,title=my reviews%3A flags%3A a%2C")
+    assert unknown.startswith("::error file=ci/gate ü.toml,line=12,title=my reviews%3A drop%3A unk")
     assert gate_github_commands(GOOD) == "::notice title=tracker gate p::2 of 2 checks pass\n"
     bad = result("a:b,c%d\r", "flags", False, "50%: a, b\r\nc", 1)
     assert gate_github_commands(GateResult("p", "C:\\x,y", (bad,))) == (
@@ -175,10 +117,7 @@ def test_github_shows_each_check_that_does_not_pass_at_its_line() -> None:
     )
 
 
-# -- for people ----------------------------------------------------------------------------
-
-
-def test_the_text() -> None:
+def test_text_and_summary_count_what_passes() -> None:
     told = gate_text(MIXED)
     assert told.startswith("my reviews  2 of 5 checks pass, 2 fail, 1 cannot be computed\n")
     assert re.search(r"pass +alpha +0\.500 +0\.750", told)
