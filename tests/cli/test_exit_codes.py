@@ -254,6 +254,7 @@ def test_project_is_named_in_either_way_or_is_the_only_one(
     assert guessed.out == named.out
     assert "project: 7 (the only one)" in guessed.err.splitlines()
     run("annotator", "erase", "A", "--yes", code=2)
+    assert "a word is missing" in run("project", "note", "7", code=2).err
     assert len(run("annotator", "list", "7", "--json").json()["annotators"]) == 2
 
 

@@ -188,6 +188,9 @@ def test_pages_of_several_questions_name_them(
     assert [(one["question"], one["snapshots"]) for one in empty["questions"]] == [
         ("label", []), ("tone", []), ("where", []),
     ]  # fmt: skip
+    none = run("export", "history", "p", "-o", "-")
+    assert none.out.startswith("question,snapshot")
+    assert "no snapshot yet: tracker snapshot p" in none.err
     run("snapshot", "p")
     for words in ("agreement p", "agreement p --by pair", "history p --every week",
                   "compare p last last"):  # fmt: skip
@@ -210,6 +213,13 @@ def test_pages_of_several_questions_name_them(
     assert "tone: Krippendorff's alpha" in table
     assert len([line for line in table.splitlines() if line.strip(" │").startswith("20")]) == 1
     assert "name one" in run("history", "p", "--trend", code=2).err
+    for name in ("history", "labels"):
+        chosen = ("export", name, "p", "-o", "-", "-q", "label", "-q", "tone")
+        exported = list(csv.DictReader(io.StringIO(run(*chosen).out)))
+        assert [row["question"] for row in exported] == sorted(row["question"] for row in exported)
+        assert {row["question"] for row in exported} == {"label", "tone"}
+    hint = run("export", "labels", "p", "-o", "tone.csv", "-q", "tone").err
+    assert "--question tone:interval" in hint
     against = ledger.against("p", "p", question="tone")
     assert {one.comparison.difference for one in against.measures} <= {0.0, None}
 

@@ -80,7 +80,10 @@ MORE = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("calls", [TABLES, [*MORE, *SENTENCES, "project delete reviews --yes"]],
+LAST = ["annotator show annotator_01 --project reviews", "project delete reviews --yes"]
+
+
+@pytest.mark.parametrize("calls", [TABLES, [*MORE, *SENTENCES, *LAST]],
                          ids=["tables", "others"])  # fmt: skip
 def test_no_name_from_data_acts_on_the_terminal(
     run: Run, evil: Path, answers: Path, calls: list[str]
@@ -91,7 +94,7 @@ def test_no_name_from_data_acts_on_the_terminal(
         assert ACTING.findall(done.out + done.err) == [], call
         seen += done.out.count(r"\x1b[31m") + done.err.count(r"\x1b[31m")
     assert seen > 50
-    if "project delete reviews --yes" in calls:
+    if LAST[1] in calls:
         assert ACTING.findall(Path("report.md").read_text("utf-8")) == []
 
 
