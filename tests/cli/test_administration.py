@@ -69,6 +69,9 @@ def test_database_is_made_current_and_copied(run: Run, answers: Path) -> None:
     shown = run("agreement", "p", "--json").out
     assert run("--database", "copy.db", "agreement", "p", "--json").out == shown
     run("database", "backup", "copy.db", code=2)
+    copied = run("database", "copy", "sqlite:///other.db", "--json").json()
+    assert (copied["database"], copied["rows"]["labels"]) == ("sqlite:///other.db", 6)
+    assert run("--database", "other.db", "agreement", "p", "--json").out == shown
 
 
 def test_erasure_lists_where_the_name_may_still_be(run: Run, answers: Path) -> None:

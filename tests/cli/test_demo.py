@@ -103,6 +103,8 @@ def test_tour_overwrites_nothing(run: Run, furnished: Path) -> None:
     before = furnished.read_bytes()
     refused = run("demo", "-o", "tracker.db", code=2)
     assert refused.err.splitlines()[0] == "tracker: tracker.db is a database already"
+    refused = run("--database", "tracker.db", "demo", code=2)
+    assert refused.err.splitlines()[0].endswith(" holds projects already")
     assert furnished.read_bytes() == before
     assert "nowhere" in run("demo", "-o", "nowhere/x.db", code=5).err
     Path("mine.csv").write_text("precious")

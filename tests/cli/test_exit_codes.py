@@ -59,6 +59,7 @@ REFUSALS: list[tuple[str, int, str]] = [
     ("gate reviews --init --config no/where.toml", 3, "no/where.toml cannot be written"),
     ("gate nobody --init", 4, "nobody"),
     ("snapshots verify reviews --expect abc", 2, ""),
+    ("category order reviews negative,moon", 4, "there is no category 'moon'"),
     ("database backup nowhere/copy.db", 2, "nowhere/copy.db cannot be made"),
     ("--database sqlite:///nowhere/t.db simulate high -p p", 5, "nowhere does not exist"),
     ("--database sqlite:///no/where.db gate reviews --config loose.toml", 5, "does not exist"),
@@ -78,9 +79,7 @@ REFUSALS: list[tuple[str, int, str]] = [
     ("project delete --yes", 2, "-p PROJECT"),
     ("annotator erase A --yes", 2, "-p PROJECT"),
     ("snapshots prune --keep last:1 --yes", 2, "-p PROJECT"),
-    ("project note reviews", 2, "a word is missing"),
     ("compare -p reviews first", 2, "'B'"),
-    ("item show", 2, "ITEM"),
 ]  # fmt: skip
 
 
@@ -255,6 +254,7 @@ def test_project_is_named_in_either_way_or_is_the_only_one(
     assert "project: 7 (the only one)" in guessed.err.splitlines()
     run("annotator", "erase", "A", "--yes", code=2)
     assert "a word is missing" in run("project", "note", "7", code=2).err
+    assert "ITEM" in run("item", "show", code=2).err
     assert len(run("annotator", "list", "7", "--json").json()["annotators"]) == 2
 
 
