@@ -103,10 +103,9 @@ def test_main_job_is_the_same_on_postgres(run: Run, empty_postgres_url: str) -> 
     assert run(*at, "status", "--json").json() == {"projects": []}
     assert "→" in run(*at, "database", "upgrade").out
     for place in (at, ()):
-        run(*place, "simulate", "crowd", "--items", 60, "-p", "c")
+        run(*place, "simulate", "crowd", "--items", 20, "-p", "c")
         run(*place, "snapshot", "c", "--name", "first")
-        run(*place, "audit", "c", "--record")
-    for words in ("agreement c", "audit c --all", "history c --every day", "snapshots verify c"):
+    for words in ("agreement c", "audit c", "snapshots verify c"):
         assert answer_of(run, *at, *words.split()) == answer_of(run, *words.split()), words
     run(*at, "project", "delete", "c", "--yes")
     assert run(*at, "database", "check").err == "no problems found\n"
