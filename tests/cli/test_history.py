@@ -174,7 +174,7 @@ def test_snapshot_records_which_answers_it_rests_on(
     assert json.loads(rows[1]["selection"]) == told[1]["selection"]
     text = run("history", "p").out
     assert {"only answers", "of ann, cat"} <= {*re.findall("only answers|of ann, cat", text)}
-    (alpha,) = [line for line in text.splitlines() if "→" in line]
+    alpha = next(line for line in text.splitlines() if "→" in line)
     assert "1.000" not in alpha, "a curve is of the same answers"
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import sqlite3
 import subprocess
 import sys
 import time
@@ -19,6 +18,7 @@ from sqlalchemy.engine import RootTransaction
 
 from tests.cli.commands import ROOT, leaves
 from tests.cli.conftest import Run
+from tests.cli.test_exit_codes import UNREACHABLE, change
 from tests.profiles import exhaustive
 from tracker.ledger import Ledger
 from tracker.projects.projects import find_project
@@ -30,7 +30,6 @@ HEARING = (
     "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
     "from tracker.cli.app import main; main()"
 )
-UNREACHABLE = "postgresql://u:secret@127.0.0.1:1/x"
 PASSWORD = "correct horse battery"
 posix = pytest.mark.skipif(sys.platform == "win32", reason="signals and pipes of POSIX")
 
@@ -162,8 +161,7 @@ def test_reader_that_has_gone_changes_no_exit_code(
     run: Run, answers: Path, words: str, code: int
 ) -> None:
     run("import", answers, "-p", "p")
-    with sqlite3.connect("tracker.db") as connection:
-        connection.execute("DROP TRIGGER changes_no_delete")
+    change(Path("tracker.db"), "DROP TRIGGER changes_no_delete")
     Path("gate.toml").write_text("[[check]]\nitems_at_least = 1000000\n")
     read, write = os.pipe()
     os.close(read)
