@@ -148,7 +148,7 @@ def test_a_wrong_figure_is_named(
     assert {check["measure"] for check in wrongs} == {"conger_kappa"}
 
 
-def test_what_a_source_prints_is_held_to_its_last_digit(
+def test_printed_values_are_compared_to_their_last_digit(
     run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     planted(monkeypatch, "shrout_fleiss_1979", "intraclass", value=".29")

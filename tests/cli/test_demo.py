@@ -1,35 +1,50 @@
-"""``tracker demo``: published figures, and a year in which what happened is found."""
+"""``tracker demo``: published figures, a page and commands that run; it overwrites nothing.
+
+What the year's figures show is in `tests/simulate/test_demo_year.py`.
+"""
 
 from __future__ import annotations
 
 import re
 import shlex
+import shutil
+from contextlib import chdir
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 from tests.cli.commands import parse
-from tests.cli.conftest import Run
-from tests.profiles import EXHAUSTIVE, exhaustive
+from tests.cli.conftest import SPEAKING, Run
+from tests.profiles import exhaustive
 from tests.report.pages import read_page
-
-HAPPENED = (("2025-05-05", "rise"), ("2025-08-25", "drop"), ("2025-11-24", "drop"))
-"""The guideline; rico joins; everybody hurries."""
-WRONG = {
-    "constant_category",
-    "copying",
-    "divided_definition",
-    "low_agreement",
-    "odd_import",
-    "recent",
-    "same_text",
-    "weak_slice",
-}
+from tracker.cli.app import app
+from tracker.ledger import Ledger
 
 
-def test_the_tour(run: Run, furnished: Path, folder: Path) -> None:
-    Path("tracker.html").write_text("dear to somebody")
-    shown = run("demo", "-o", "tracker.db", "--force", env={"COLUMNS": "140"}).out
+@pytest.fixture(scope="module")
+def tour(furnished_template: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    """The folder in which the tour was taken, into a ledger with projects, and what it printed."""
+    folder = tmp_path_factory.mktemp("tour")
+    shutil.copy(furnished_template, folder / "tracker.db")
+    (folder / "tracker.html").write_text("precious")
+    with chdir(folder), pytest.MonkeyPatch.context() as patch:
+        for name in SPEAKING:
+            patch.delenv(name, raising=False)
+        patch.setenv("COLUMNS", "140")
+        result = CliRunner().invoke(app, ["demo", "-o", "tracker.db", "--force"])
+    assert result.exit_code == 0, result.output
+    return folder, result.stdout
+
+
+def commands(shown: str) -> tuple[list[str], list[str]]:
+    """The commands that show more of each event, and those to go on with."""
+    events = re.findall(r"  tracker (\w.*year.*)", shown.split("All that went wrong")[1])
+    return events, re.findall(r"^  tracker --database tracker.db (.*)", shown, re.MULTILINE)
+
+
+def test_tour_prints_published_figures_and_writes_a_page(tour: tuple[Path, str]) -> None:
+    folder, shown = tour
     for words in (
         "Weakest category: 0  0.727",
         "400        550",
@@ -44,61 +59,37 @@ def test_the_tour(run: Run, furnished: Path, folder: Path) -> None:
     ):
         assert words in shown
     assert "flagged      Q" not in shown
-    assert Path("tracker.html").read_text() == "dear to somebody"
+    assert (folder / "tracker.html").read_text() == "precious"
     assert "open it: tracker-2.html" in shown
-    assert "rico" in read_page(Path("tracker-2.html").read_bytes()).text
-
-    # The commands that it names are such that run on what it made.
-    at = ("--database", "tracker.db")
-    planted = re.findall(r"  tracker (\w.*year.*)", shown.split("All that went wrong")[1])
-    named = re.findall(r"^  tracker --database tracker.db (.*)", shown, re.MULTILINE)
-    assert len(planted) > 7
-    assert len(named) > 4
-    for command in {*planted, *named}:
-        parse(f"tracker {command}")
-        if EXHAUSTIVE or command in named:
-            run(*at, *shlex.split(command))
-    names = {
-        project["project"] for project in run(*at, "project", "list", "--json").json()["projects"]
-    }
-    assert {"reviews", "sandwich", "turk", "year"} <= names
-
-    # The Turk experiment, as it was published.
-    turk = run(*at, "agreement", "turk", "--json").json()["gold"]
+    assert "rico" in read_page((folder / "tracker-2.html").read_bytes()).text
+    events, following = commands(shown)
+    assert len(events) > 7
+    assert len(following) > 4
+    assert {parse(f"tracker {command}") for command in (*events, *following)} > {"status", "audit"}
+    ledger = Ledger(f"sqlite:///{folder}/tracker.db")
+    for name in ("reviews", "sandwich", "turk", "year"):
+        assert ledger.status(name).answers, name
+    assert [snapshot.name for snapshot in ledger.history("sandwich").snapshots] == ["as published"]
+    turk = ledger.agreement("turk").to_dict()["gold"]
     assert (turk["answers"], turk["observed"], turk["expected"]) == (30, 22 / 30, 0.5)
     assert turk["cohen_kappa"] == pytest.approx(7 / 15)
-    pairs = run(*at, "agreement", "turk", "--by", "pair", "--json").json()["pairs"]
-    (pair,) = [pair for pair in pairs if pair["annotators"] == ["P", "Q"]]
+    (pair,) = [row.to_dict() for row in ledger.by_pair("turk").pairs.of("P", "Q")
+               if {*row.annotators} == {"P", "Q"}]  # fmt: skip
     assert (pair["items"], pair["observed"], pair["expected"]) == (4, 0.25, 0.25)
     assert pair["cohen_kappa"] == 0
 
-    # The year.
-    verdict = run(*at, "status", "year", "--json").json()["verdict"]
-    assert {concern["kind"] for concern in verdict} == WRONG
-    watched = run(*at, "history", "year", "--watch-for", "change", "--trend", "--json").json()
-    alarms = watched["watch"]["alarms"]
-    assert [alarm["direction"] for alarm in alarms] == [direction for _, direction in HAPPENED]
-    for alarm, (day, _) in zip(alarms, HAPPENED, strict=True):
-        assert day < alarm["since"] < alarm["at"]
-    changes = watched["changes"]["changes"]
-    days = [change["from_at"][:10] for change in changes]
-    assert days == ["2025-05-11", "2025-08-31", "2025-09-28", "2025-11-30"]
 
-    def because(a: str, b: str) -> dict:
-        return run(*at, "compare", "year", a, b, "--json").json()["because"]
-
-    guideline = because("..guideline v2", "guideline v2..2025-07-31")
-    assert guideline["categories"][0]["category"] == "neutral"
-    august = because("2025-07", "2025-09")
-    assert august["annotators"][0]["annotator"] == "rico"
-    assert august["annotators"][0]["contribution"] < 0
-    october = because("2025-09", "2025-10")
-    kinds = ("new_items", "new_answers", "revised_answers", "removed_answers")
-    assert max(kinds, key=lambda kind: october[kind]) == "revised_answers"
+@pytest.mark.parametrize("quick", [True, pytest.param(False, marks=exhaustive)])
+def test_commands_of_the_tour_run(
+    run: Run, tour: tuple[Path, str], folder: Path, quick: bool
+) -> None:
+    for command in {*commands(tour[1])[0], *commands(tour[1])[1]}:
+        if not quick or command.startswith(("status", "flags list", "item show")):
+            run("--database", f"sqlite:///{tour[0]}/tracker.db", *shlex.split(command))
 
 
 @exhaustive
-def test_the_tour_on_a_server_has_the_same_record(
+def test_tour_on_a_server_has_the_same_record(
     run: Run, folder: Path, empty_postgres_url: str
 ) -> None:
     at = ("--database", empty_postgres_url)
@@ -108,14 +99,15 @@ def test_the_tour_on_a_server_has_the_same_record(
     assert refused[0].endswith(" holds projects already")
 
 
-def test_the_tour_overwrites_nothing(run: Run, furnished: Path) -> None:
+def test_tour_overwrites_nothing(run: Run, furnished: Path) -> None:
     before = furnished.read_bytes()
     refused = run("demo", "-o", "tracker.db", code=2)
     assert refused.err.splitlines()[0] == "tracker: tracker.db is a database already"
+    refused = run("--database", "tracker.db", "demo", code=2)
+    assert refused.err.splitlines()[0].endswith(" holds projects already")
     assert furnished.read_bytes() == before
-    failed = run("demo", "-o", "nowhere/x.db", code=5)
-    assert "nowhere" in failed.err
-    Path("mine.csv").write_text("dear to somebody")
+    assert "nowhere" in run("demo", "-o", "nowhere/x.db", code=5).err
+    Path("mine.csv").write_text("precious")
     run("demo", "-o", "mine.csv", code=5)
-    assert Path("mine.csv").read_text() == "dear to somebody"
+    assert Path("mine.csv").read_text() == "precious"
     run("--database", "sqlite://", "demo", code=5)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import csv
 import re
 import shlex
+import shutil
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -86,7 +87,7 @@ def test_a_build_takes_nothing_from_elsewhere_and_passes_over_nothing() -> None:
 
 
 @each_page
-def test_links_and_their_anchors_exist(page: Path) -> None:
+def test_links_exist_and_lists_are_indented_for_the_site(page: Path) -> None:
     for link in links(page):
         if re.match(r"[a-z]+:", link):
             continue
@@ -96,11 +97,7 @@ def test_links_and_their_anchors_exist(page: Path) -> None:
         assert target.is_file(), link
         assert target.is_relative_to(CHECKOUT), link
         assert not anchor or anchor in anchors(target), link
-
-
-@each_page
-def test_what_stands_in_lists_is_indented_for_the_site_too(page: Path) -> None:
-    """Markdown on the site wants four columns, and an empty line before a list."""
+    # In lists, Markdown on the site wants four columns, and an empty line before a list.
     lines = page.read_text("utf-8").split("\n")
     within = {"fence", "bullet_list_open", "ordered_list_open", "table_open"}
     for token in parsed(page):
@@ -199,3 +196,24 @@ def replay(step: Step, run: Run) -> None:
     rest = iter(printed)
     for line in step.shown:
         assert line in rest, (step.words, printed)
+
+
+EXPORTS = CHECKOUT / "tests" / "data" / "exports"
+
+
+@pytest.mark.parametrize(
+    "page", sorted((DOCS / "formats").glob("*.md")), ids=lambda page: page.stem
+)
+def test_commands_of_a_format_page_import_exports(run: Run, folder: Path, page: Path) -> None:
+    """Its `sh` blocks are typed in a folder of exports; some pages name a file of the user's."""
+    for exports in (EXPORTS / page.stem, EXPORTS / "hand-written"):
+        if exports.is_dir():
+            shutil.copytree(exports, folder, dirs_exist_ok=True)
+    blocks = re.findall(r"^```sh\n(.*?)^```$", page.read_text("utf-8"), re.MULTILINE | re.DOTALL)
+    lines = [line for block in blocks for line in block.splitlines() if line.strip()]
+    assert any(line.startswith("tracker import ") for line in lines)
+    for line in lines:
+        program, *words = shlex.split(line, comments=True)
+        assert program == "tracker"
+        if words[0] != "import" or Path(words[1]).exists():
+            run(*words)

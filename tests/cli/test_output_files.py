@@ -1,39 +1,38 @@
-"""Files that commands write: never over another, whole or not at all."""
+"""What scripts read: one JSON document, rows as CSV; files are never over another, and whole."""
 
 from __future__ import annotations
 
 import csv
 import io
 import os
-import signal
-import subprocess
+import re
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from tests.cli.commands import leaves, options
 from tests.cli.conftest import Run
 from tracker.ledger import Ledger
 
 GATE = "[[check]]\nitems_at_least = 1\n"
 WAYS = {
-    "gate": ["gate", "reviews", "-o"],
-    "report": ["annotator", "report", "annotator 01", "-p", "reviews", "-o"],
+    "gate": ["gate", "dated", "-o"],
+    "report": ["annotator", "report", "A", "-p", "dated", "-o"],
     "simulate": ["simulate", "high", "--items", "20", "-o"],
-    "labels": ["export", "labels", "sandwich", "-o"],
+    "labels": ["export", "labels", "dated", "-o"],
     "history": ["export", "history", "reviews", "-o"],
 }
 FORCED = [name for name in WAYS if name not in {"labels", "history"}]
 posix = pytest.mark.skipif(sys.platform == "win32", reason="links, devices and signals of POSIX")
 
 
-ENDINGS = {way: ".md" if way == "report" else ".csv" for way in WAYS}
-
-
 @pytest.fixture(autouse=True)
-def here(furnished: Path) -> None:
+def here(furnished: Path, run: Run) -> None:
     """A ledger and a gate."""
     Path("gate.toml").write_text(GATE)
+    run("import", "-", "-p", "dated", stdin="item,annotator,category\n1,A,x\n1,B,y\n")
 
 
 def files() -> list[str]:
@@ -41,23 +40,36 @@ def files() -> list[str]:
     return sorted(path.name for path in Path().iterdir())
 
 
+@posix
 @pytest.mark.parametrize("way", WAYS)
-def test_a_file_that_is_there_is_replaced_only_on_request(run: Run, way: str) -> None:
-    dear, new = f"dear{ENDINGS[way]}", f"new{ENDINGS[way]}"
-    Path(dear).write_text("dear to somebody")
+def test_files_are_replaced_only_on_request(run: Run, way: str) -> None:
+    end = ".md" if way == "report" else ".csv"
+    dear, link, loose = f"dear{end}", f"link{end}", f"loose{end}"
+    Path(dear).write_text("precious")
     Path(dear).chmod(0o640)
-    failed = run(*WAYS[way], dear, code=2)
-    assert failed.err == f"tracker: {dear} already exists\nname another file, or add --force\n"
-    assert Path(dear).read_text() == "dear to somebody"
+    Path(link).symlink_to(dear)
+    Path(loose).symlink_to("nowhere")
+    before = files()
+    for name in (dear, link, loose):
+        failed = run(*WAYS[way], name, code=2)
+        assert failed.err == f"tracker: {name} already exists\nname another file, or add --force\n"
+    for name in (f"nowhere/x{end}", "x" * 300 + end):
+        assert f"{name} cannot be written: " in run(*WAYS[way], name, code=3).err
+    assert files() == before
+    for name in (link, loose):
+        run(*WAYS[way], name, "--force")
+        assert not Path(name).is_symlink(), "no link is followed"
+    assert Path(dear).read_text() == "precious"
     run(*WAYS[way], dear, "--force")
-    assert Path(dear).read_text() != "dear to somebody"
+    assert Path(dear).read_text() != "precious"
     assert Path(dear).stat().st_mode & 0o777 == 0o640
-    run(*WAYS[way], new)
-    assert files() == [dear, "gate.toml", new, "tracker.db"]
+    run(*WAYS[way], f"new{end}")
+    assert files() == sorted([*before, f"new{end}"])
 
 
+@posix
 @pytest.mark.parametrize("way", WAYS)
-def test_the_ledger_is_never_replaced(run: Run, way: str) -> None:
+def test_ledger_device_pipe_and_folder_are_never_replaced(run: Run, way: str) -> None:
     Path("link.csv").symlink_to("tracker.db")
     Path("ledger.csv").write_bytes(Path("tracker.db").read_bytes())
     before = Path("tracker.db").read_bytes()
@@ -65,61 +77,46 @@ def test_the_ledger_is_never_replaced(run: Run, way: str) -> None:
         failed = run(*WAYS[way], name, "--force", code=2)
         assert f"{name} is a database; a database is never replaced" in failed.err
     assert Path("tracker.db").read_bytes() == before
+    os.mkfifo("pipe")
+    for name in ("/dev/null", "pipe") if way in FORCED else ():
+        assert "not a regular file" in run(*WAYS[way], name, "--force", code=2).err
+    assert not Path("/dev/null").is_file()
+    Path("folder.csv").mkdir()
+    if way not in FORCED:
+        failed = run(*WAYS[way], "folder.csv", "--force", code=3)
+        assert "folder.csv cannot be written" in failed.err
+        for name in ("labels", "labels.xls", "labels.csv.gz", "", ".csv"):
+            failed = run(*WAYS[way], name, code=2)
+            assert "end it in one of: .csv, .jsonl, .parquet, .xlsx" in failed.err
 
 
-def test_the_gate_does_not_eat_its_own_file(run: Run) -> None:
-    assert "holds the gate's checks" in run("gate", "reviews", "-o", "gate.toml", code=2).err
+def test_gate_and_backup_replace_neither_checks_nor_files(run: Run) -> None:
+    for name in ("gate.toml", "../here/gate.toml"):
+        done = run("gate", "reviews", "-o", name, "--force", code=2)
+        assert done.err == f"tracker: {name} holds the gate's checks\nname another file\n"
     Path("other.toml").symlink_to("nowhere")
     run("gate", "reviews", "--init", "--config", "other.toml", code=2)
     assert Path("gate.toml").read_text() == GATE
+    Path("copy.db").write_text("precious")
+    assert "already exists" in run("database", "backup", "copy.db", code=2).err
+    assert Path("copy.db").read_text() == "precious"
 
 
-@posix
-@pytest.mark.parametrize("way", WAYS)
-def test_no_link_is_followed(run: Run, way: str) -> None:
-    link, loose = f"link{ENDINGS[way]}", f"loose{ENDINGS[way]}"
-    Path("dear.txt").write_text("dear to somebody")
-    Path(link).symlink_to("dear.txt")
-    Path(loose).symlink_to("nowhere")
-    for name in (link, loose):
-        assert "already exists" in run(*WAYS[way], name, code=2).err
-        run(*WAYS[way], name, "--force")
-        assert not Path(name).is_symlink()
-    assert Path("dear.txt").read_text() == "dear to somebody"
-    assert not Path("nowhere").exists()
+def test_half_a_file_replaces_none(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    def failing(*_: object, **__: object) -> Iterator[tuple[str, ...]]:
+        yield ("half",)
+        raise OSError(28, os.strerror(28))
 
-
-@posix
-@pytest.mark.parametrize("way", FORCED)
-def test_a_device_or_a_pipe_is_no_file(run: Run, way: str) -> None:
-    os.mkfifo("pipe")
-    for name in ("/dev/null", "pipe"):
-        assert "not a regular file" in run(*WAYS[way], name, "--force", code=2).err
-    assert not Path("/dev/null").is_file()
-
-
-@pytest.mark.parametrize("way", WAYS)
-def test_what_cannot_be_written_is_3(run: Run, way: str) -> None:
+    Path("whole.csv").write_text("whole")
     before = files()
-    for name in (f"nowhere/x{ENDINGS[way]}", "x" * 300 + ENDINGS[way]):
-        assert "cannot be written: " in run(*WAYS[way], name, code=3).err
+    monkeypatch.setattr("tracker.export.labels.exported_labels", failing)
+    failed = run("export", "labels", "dated", "-o", "whole.csv", "--force", code=3)
+    assert "whole.csv cannot be written: No space left" in failed.err
+    assert Path("whole.csv").read_text() == "whole"
     assert files() == before
 
 
-@posix
-def test_a_signal_leaves_no_part_of_a_file() -> None:
-    """The rows come slowly enough to be ended among them: there are millions."""
-    words = ["simulate", "high", "--items", "100000000", "-o", "big.csv"]
-    running = subprocess.Popen([sys.executable, "-m", "tracker", *words], stderr=subprocess.PIPE)
-    while not list(Path().glob(".tracker-*")) and running.poll() is None:
-        pass
-    running.send_signal(signal.SIGTERM)
-    _, err = running.communicate(timeout=30)
-    assert (running.returncode, err) == (128 + signal.SIGTERM, b"")
-    assert files() == ["gate.toml", "tracker.db"]
-
-
-def test_a_carriage_return_in_a_name_can_be_read_back(run: Run) -> None:
+def test_carriage_return_in_a_name_is_read_back(run: Run) -> None:
     odd = ["a\rb", "c\r\nd", "e\nf", 'g"h', "i,j"]
     text = io.StringIO()
     rows = [("item", "annotator", "category"), *((one, who, "x") for one in odd for who in "AB")]
@@ -135,23 +132,33 @@ def test_a_carriage_return_in_a_name_can_be_read_back(run: Run) -> None:
     assert {row["item"] for row in csv.DictReader(io.StringIO(listed, newline=""))} == set(odd)
 
 
-def test_a_report_needs_a_number_of_answers_that_can_be(run: Run) -> None:
-    failed = run(*WAYS["report"][:-1], "--suppress-below", "-1", code=2)
-    assert "fewer than -1" in failed.err
-
-
-def test_the_ending_of_a_report_chooses_its_format(run: Run) -> None:
-    words = WAYS["report"]
-    starts = {"x.md": "# Report for ", "x.html": "<!DOCTYPE html>", "x.JSON": "{"}
-    for name, start in starts.items():
-        run(*words, name)
+def test_ending_of_a_report_chooses_its_format(run: Run) -> None:
+    for name, start in {"x.html": "<!DOCTYPE html>", "x.JSON": "{"}.items():
+        run(*WAYS["report"], name)
         assert Path(name).read_text("utf-8").startswith(start)
     page = Path("x.html").read_text("utf-8")
-    assert "<title>Report for annotator 01</title>" in page
+    assert "<title>Report for A</title>" in page
     assert "<table>" in page
-    refused = run(*words, "x.docx", code=2)
-    assert refused.err == (
-        "tracker: 'x.docx' does not say which format to write\n"
-        "end it in one of: .html, .md, .pdf, .ipynb, .json\n"
-    )
-    assert not Path("x.docx").exists()
+
+
+# -- formats on standard output ------------------------------------------------------------
+
+
+def test_command_with_csv_has_json(run: Run) -> None:
+    names = {word: {name for name, command in leaves() if word in options(command)}
+             for word in ("--csv", "--json")}  # fmt: skip
+    assert names["--csv"] <= names["--json"]
+
+
+def test_snapshot_prints_its_number_and_is_an_element_of_the_history(run: Run) -> None:
+    taken = run("snapshot", "reviews", "--name", "second", "--note", "why", "--json").json()
+    told = run("history", "reviews", "--json").json()
+    assert told["project"] == "reviews"
+    assert [one["name"] for one in told["snapshots"]] == ["first", "second"]
+    assert told["snapshots"][-1] == taken
+    assert taken["taken_at"].endswith("Z")
+    assert {"snapshot", "counts", "measures", "categories", "summary"} <= set(taken)
+    assert re.fullmatch(r"snapshot 3: alpha [0-9.]{5}\n", run("snapshot", "reviews").out)
+    again = run("snapshot", "reviews", "--if-changed").out
+    assert re.fullmatch(r"snapshot 3: nothing .*\n", again)
+    assert run("--quiet", "snapshot", "reviews").out.strip() == "4"

@@ -1,59 +1,75 @@
-"""What only a process of its own can show: exit codes, signals, pipes, the environment."""
+"""What only a process of its own can show: exit codes, signals, pipes, terminals, imports."""
 
 from __future__ import annotations
 
+import json
 import os
 import signal
-import sqlite3
 import subprocess
 import sys
 import time
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 from sqlalchemy.engine import RootTransaction
 
+from tests.cli.commands import ROOT, leaves
 from tests.cli.conftest import Run
+from tests.cli.test_exit_codes import UNREACHABLE, change
 from tests.profiles import exhaustive
+from tracker.ledger import Ledger
 from tracker.projects.projects import find_project
 from tracker.storage.database import Database
 
+TRACKER = [sys.executable, "-m", "tracker"]
 # A background job of a shell is born deaf to Ctrl-C, and so would its children be.
 HEARING = (
     "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
     "from tracker.cli.app import main; main()"
 )
+PASSWORD = "correct horse battery"
 posix = pytest.mark.skipif(sys.platform == "win32", reason="signals and pipes of POSIX")
 
 
-def test_exit_codes_reach_the_shell(process: Run, furnished: Path) -> None:
-    """Which code it is, is tested without a shell."""
-    process("audit", "reviews", "--fail-on", "flagged", code=1)
-
-
-def test_the_installed_command_is_the_same(process: Run, folder: Path) -> None:
-    command = Path(sys.executable).parent / "tracker"
-    if not command.exists():
-        pytest.skip("the package is not installed beside this interpreter")
-    assert process("--version", command=[str(command)]).out == process("--version").out
+# -- version and completion ----------------------------------------------------------------
 
 
 @posix
-def test_an_interrupt_as_the_process_ends_changes_no_exit_code(process: Run, folder: Path) -> None:
+def test_version_of_installed_command_and_interrupt_at_exit(process: Run, folder: Path) -> None:
     late = (
         "import atexit, os, signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
         "atexit.register(os.kill, os.getpid(), signal.SIGINT); "
         "from tracker.__main__ import main; main()"
     )
-    assert process("--version", command=[sys.executable, "-c", late]).err == ""
+    done = process("--version", command=[sys.executable, "-c", late])
+    assert (done.err, done.code) == ("", 0), "the interrupt changes no exit code"
+    command = Path(sys.executable).parent / "tracker"
+    if not command.exists():
+        pytest.skip("the package is not installed next to this interpreter")
+    assert process("--version", command=[str(command)]).out == done.out
+
+
+def test_shell_completion(process: Run) -> None:
+    env = {"_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION": "1"}
+    script = process("--show-completion", "bash", env=env).out
+    assert "_TRACKER_COMPLETE=complete_bash" in script
+    assert "complete -o default -F _tracker_completion tracker" in script
+    # Commands that are not imported yet.
+    env = {"_TRACKER_COMPLETE": "complete_bash", "COMP_WORDS": "tracker project re"}
+    assert process(env=env | {"COMP_CWORD": "2"}).out.split() == ["read-labels", "rename"]
+
+
+# -- signals -------------------------------------------------------------------------------
 
 
 @posix
-def test_an_interrupted_import_leaves_nothing(run: Run, folder: Path) -> None:
+def test_interrupted_import_stores_nothing(run: Run, folder: Path) -> None:
     command = [sys.executable, "-c", HEARING, "import", "-", "-p", "p"]
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    with subprocess.Popen(command, **pipes) as running:  # type: ignore[call-overload]
+    pipes: Any = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen(command, **pipes) as running:
         running.stdin.write(b"item,annotator,category\n")
         # More than pipes and buffers hold: once it is written, most of it was taken in.
         for start in range(0, 100_000, 1000):
@@ -65,8 +81,7 @@ def test_an_interrupted_import_leaves_nothing(run: Run, folder: Path) -> None:
         out, err = running.stdout.read().decode(), running.stderr.read().decode()
         with suppress(BrokenPipeError):
             running.stdin.close()
-    assert code == 130
-    assert out == ""
+    assert (code, out) == (130, "")
     assert err == "tracker: interrupted; what was under way is not stored\n"
     assert run("project", "list", "--json").json() == {"projects": []}
     assert run("imports", "list", "--json").json()["imports"] == []
@@ -74,18 +89,57 @@ def test_an_interrupted_import_leaves_nothing(run: Run, folder: Path) -> None:
 
 
 @posix
+def test_signal_leaves_no_part_of_a_file(folder: Path) -> None:
+    """The rows come slowly enough to be ended among them: there are millions."""
+    words = ["simulate", "high", "--items", "100000000", "-o", "big.csv"]
+    running = subprocess.Popen([*TRACKER, *words], stderr=subprocess.PIPE)
+    while not list(Path().glob(".tracker-*")) and running.poll() is None:
+        pass
+    running.send_signal(signal.SIGTERM)
+    _, err = running.communicate(timeout=30)
+    assert (running.returncode, err) == (128 + signal.SIGTERM, b"")
+    assert list(folder.iterdir()) == []
+
+
+def test_interrupt_during_commit_reports_what_is_stored(
+    run: Run, folder: Path, request: pytest.FixtureRequest
+) -> None:
+    """The signal comes during the commit, whichever command it is that commits."""
+    commit = RootTransaction.commit
+    # A shell lets what it runs in the background ignore the signal, and so the tests.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    request.addfinalizer(lambda: signal.signal(signal.SIGINT, before))
+
+    def interrupted(self: RootTransaction) -> None:
+        signal.raise_signal(signal.SIGINT)
+        commit(self)
+
+    run("database", "upgrade")
+    for words in (["simulate", "high", "-p", "new"], ["project", "rename", "new", "newer"]):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(RootTransaction, "commit", interrupted)
+            done = run(*words)
+        assert done.err == "tracker: interrupted; what was asked is stored\n"
+    with Database("sqlite:///tracker.db").read() as connection:
+        assert find_project(connection, "newer").name == "newer"
+
+
+# -- readers and devices -------------------------------------------------------------------
+
+
+@posix
 @pytest.mark.parametrize(
     "words",
     [
-        ["simulate", "high", "--items", "20000", "-o", "-"],
-        pytest.param(["agreement", "sandwich", "--by", "item", "--csv"], marks=exhaustive),
-        ["agreement", "sandwich", "--by", "item", "--limit", "0"],
+        "simulate high --items 20000 -o -",
+        pytest.param("agreement sandwich --by item --csv", marks=exhaustive),
+        "item list sandwich --limit 0",
     ],
-    ids=str,
 )
-def test_a_reader_that_has_enough_is_no_error(furnished: Path, words: list[str]) -> None:
-    command = [sys.executable, "-m", "tracker", *words]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:
+def test_reader_that_has_enough_is_not_an_error(furnished: Path, words: str) -> None:
+    with subprocess.Popen(
+        [*TRACKER, *words.split()], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as running:
         assert running.stdout is not None
         assert running.stderr is not None
         running.stdout.readline()
@@ -98,56 +152,25 @@ def test_a_reader_that_has_enough_is_no_error(furnished: Path, words: list[str])
     ("words", "code"),
     [
         pytest.param("status --json", 0, marks=exhaustive),
-        ("gate reviews --format text", 1),
-        pytest.param("gate reviews --format junit", 1, marks=exhaustive),  # as all but text
+        ("gate p --format text", 1),
+        pytest.param("gate p --format junit", 1, marks=exhaustive),  # as all but text
         pytest.param("database check", 1, marks=exhaustive),
     ],
 )  # fmt: skip
-def test_a_reader_that_has_gone_changes_no_exit_code(
-    furnished: Path, words: str, code: int
+def test_reader_that_has_gone_changes_no_exit_code(
+    run: Run, answers: Path, words: str, code: int
 ) -> None:
-    with sqlite3.connect("tracker.db") as connection:
-        connection.execute("DROP TRIGGER changes_no_delete")
+    run("import", answers, "-p", "p")
+    change(Path("tracker.db"), "DROP TRIGGER changes_no_delete")
     Path("gate.toml").write_text("[[check]]\nitems_at_least = 1000000\n")
     read, write = os.pipe()
     os.close(read)
-    command = [sys.executable, "-m", "tracker", *words.split()]
-    done = subprocess.run(command, stdout=write, stderr=subprocess.PIPE, check=False)
+    done = subprocess.run(
+        [*TRACKER, *words.split()], stdout=write, stderr=subprocess.PIPE, check=False
+    )
     os.close(write)
     assert done.returncode == code
     assert not {b"Traceback", b"Exception", b"Errno"} & {*done.stderr.split()}
-
-
-def test_no_colour_and_no_bar_where_there_is_no_terminal(process: Run, furnished: Path) -> None:
-    done = process("audit", "reviews")
-    assert "\x1b" not in done.out + done.err
-    rows = "item,annotator,category\n" + "".join(f"{n},A,x\n" for n in range(5_000))
-    done = process("import", "-", "-p", "p", stdin=rows)
-    assert done.out == "import 3: 5,000 rows into p: 5,000 inserted\n"
-    assert done.err == "columns: item, annotator, category\n"
-
-
-def test_an_interrupt_after_all_is_stored_says_so(
-    run: Run, furnished: Path, request: pytest.FixtureRequest
-) -> None:
-    """The signal comes during the commit, whichever command it is that commits."""
-    database = Database("sqlite:///tracker.db")
-    commit = RootTransaction.commit
-    # A shell lets what it runs in the background ignore the signal, and so the tests.
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    request.addfinalizer(lambda: signal.signal(signal.SIGINT, before))
-
-    def interrupted(self: RootTransaction) -> None:
-        signal.raise_signal(signal.SIGINT)
-        commit(self)
-
-    for words in (["simulate", "high", "-p", "new"], ["project", "rename", "new", "newer"]):
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(RootTransaction, "commit", interrupted)
-            done = run(*words)
-        assert done.err == "tracker: interrupted; what was asked is stored\n"
-    with database.read() as connection:
-        assert find_project(connection, "newer").name == "newer"
 
 
 @posix
@@ -156,72 +179,170 @@ def test_an_interrupt_after_all_is_stored_says_so(
     [
         pytest.param(["status"], "1", marks=exhaustive),
         (["--help"], ""),
-        (["simulate", "high", "-p", "new"], ""),
+        (["project", "create", "new"], ""),
     ],
 )
-def test_output_that_cannot_be_written(furnished: Path, words: list[str], unbuffered: str) -> None:
+def test_full_device_is_reported(folder: Path, words: list[str], unbuffered: str) -> None:
     if not Path("/dev/full").exists():
         pytest.skip("this system has no full device")
-    command = [sys.executable, "-m", "tracker", *words]
+    env = os.environ | {"PYTHONUNBUFFERED": unbuffered}
     with Path("/dev/full").open("w") as full:
-        told = os.environ | {"PYTHONUNBUFFERED": unbuffered}
-        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, env=told, check=False)
+        done = subprocess.run(
+            [*TRACKER, *words], stdout=full, stderr=subprocess.PIPE, env=env, check=False
+        )
     assert done.returncode == 3
     assert b"cannot be written: No space left on device" in done.stderr
-    assert (b"what was asked is stored" in done.stderr) is (words[0] == "simulate")
+    assert (b"what was asked is stored" in done.stderr) is ("create" in words)
     assert len(done.stderr.splitlines()) <= 2
 
 
-@posix
-@pytest.mark.parametrize("no_colour", [False, pytest.param(True, marks=exhaustive)])
-def test_colour_on_a_terminal_unless_unwanted(
-    furnished: Path, no_colour: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+# -- terminals -----------------------------------------------------------------------------
+
+
+@contextmanager
+def _terminal(*words: str, **pipes: Any) -> Iterator[tuple[Any, Callable[[], bytes]]]:
+    """A command whose streams are a terminal but for those given, and what that terminal shows."""
     pty = pytest.importorskip("pty")
-    monkeypatch.setenv("TERM", "xterm-256color")
-    if no_colour:
-        monkeypatch.setenv("NO_COLOR", "1")
     reading, writing = pty.openpty()
-    command = [sys.executable, "-m", "tracker", "audit", "reviews"]
-    with subprocess.Popen(command, stdout=writing, stderr=writing) as running:
+    with subprocess.Popen(
+        [*TRACKER, *words], **{"stdout": writing, "stderr": writing} | pipes
+    ) as running:
         os.close(writing)
-        shown = b""
-        while chunk := _read(reading):
-            shown += chunk
+
+        def shown() -> bytes:
+            text = b""
+            with suppress(OSError):  # how Linux says that the other side of a terminal has gone
+                while chunk := os.read(reading, 65536):
+                    text += chunk
+            return text
+
+        yield running, shown
         assert running.wait(30) == 0
     os.close(reading)
-    assert b"constant 1" in shown
-    # 3x are the colors; bold and dim are none.
-    assert (b"\x1b[1;31m" in shown) is not no_colour
-    assert (b"31m" in shown) is not no_colour
-
-
-def _read(descriptor: int) -> bytes:
-    try:
-        return os.read(descriptor, 65536)
-    except OSError:  # how Linux says that the other side of a terminal has gone
-        return b""
 
 
 @posix
-def test_a_bar_on_a_terminal_is_gone_at_the_end(
-    furnished: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("no_color", [False, pytest.param(True, marks=exhaustive)])
+def test_colors_on_a_terminal(
+    furnished: Path, no_color: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pty = pytest.importorskip("pty")
+    monkeypatch.setenv("TERM", "xterm-256color")
+    if no_color:
+        monkeypatch.setenv("NO_COLOR", "1")
+    with _terminal("flags", "list", "reviews") as (_, shown):
+        text = shown()
+    assert b"constant 1" in text
+    # 3x are the colors; bold and dim are none.
+    assert (b"\x1b[1;31m" in text) is not no_color
+    assert (b"31m" in text) is not no_color
+
+
+@posix
+@pytest.mark.parametrize(
+    ("words", "title"),
+    [
+        ("import many.csv -p p --json", b"importing"),
+        pytest.param("snapshots verify reviews --json", b"verifying", marks=exhaustive),
+    ],
+)
+def test_progress_bar_on_a_terminal_is_gone_at_the_end(
+    furnished: Path, monkeypatch: pytest.MonkeyPatch, words: str, title: bytes
+) -> None:
     rows = "item,annotator,category\n" + "".join(f"{n},A,x\n" for n in range(50_000))
     Path("many.csv").write_text(rows)
     monkeypatch.setenv("TERM", "xterm-256color")
-    reading, writing = pty.openpty()
-    command = [sys.executable, "-m", "tracker", "import", "many.csv", "-p", "p", "--json"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=writing) as running:
-        os.close(writing)
-        shown = b""
-        while chunk := _read(reading):
-            shown += chunk
-        assert running.stdout is not None
+    with _terminal(*words.split(), stdout=subprocess.PIPE) as (running, shown):
+        assert title in shown()
         out = running.stdout.read()
-        assert running.wait(30) == 0
-    os.close(reading)
-    assert b"importing" in shown
     assert out.startswith(b"{")
     assert b"\x1b" not in out
+
+
+@posix
+def test_password_is_asked_twice_and_not_echoed(folder: Path) -> None:
+    terminal, end = os.openpty()
+    words = [*TRACKER, "user", "add", "ada", "--role", "viewer"]
+    with subprocess.Popen(words, stdin=end, stdout=end, stderr=end, start_new_session=True) as run:
+        shown = b""
+        for prompt in (b"Password: ", b"confirmation: "):  # the space comes once echo is off
+            while prompt not in shown:
+                shown += os.read(terminal, 1000)
+            os.write(terminal, PASSWORD.encode() + b"\n")
+        while b"added ada" not in shown:
+            shown += os.read(terminal, 1000)
+    assert run.returncode == 0
+    os.close(terminal)
+    os.close(end)
+    assert PASSWORD.encode() not in shown
+    assert Ledger("sqlite:///tracker.db").users.with_password("ada", PASSWORD) is not None
+
+
+# -- imports: a command starts no slower than what it needs ---------------------------------
+
+RUN = """
+import json, sys
+from tracker.cli.app import main
+for words in json.loads(sys.argv[1]):
+    if words is None:
+        print(json.dumps(sorted(sys.modules)), file=sys.stderr)
+        continue
+    sys.argv = ["tracker", *words.split()]
+    try:
+        main()
+    except SystemExit:
+        pass
+print(json.dumps(sorted(sys.modules)), file=sys.stderr)
+"""
+COUNTING = {"numpy", "scipy", "pandas", "pyarrow", "tracker.measures", "tracker.counts.filter",
+            "tracker.audit.run", "tracker.imports.loader"}  # fmt: skip
+HEAVY = COUNTING | {"alembic", "psycopg", "rich.markdown", "rich.progress"}
+
+
+def imported(
+    process: Run, *calls: str | None, url: str = ""
+) -> tuple[list[set[str]], str, list[str]]:
+    """The modules that are imported at each None and after the last call, and what is printed."""
+    env = {"COLUMNS": "200", "TRACKER_DATABASE_URL": url}
+    ran = process(RUN, json.dumps(calls), command=(sys.executable, "-c"), env=env)
+    assert "\x1b" not in ran.out + ran.err, "no colors without a terminal"
+    lines = ran.err.splitlines()
+    modules = [set(json.loads(line)) for line in lines if line.startswith('["')]
+    return modules, ran.out, [line for line in lines if not line.startswith('["')]
+
+
+def test_json_list_and_text_import_load_no_tables(process: Run, furnished: Path) -> None:
+    rows = "item,annotator,category\n" + "".join(f"{n},A,x\n" for n in range(5_000))
+    Path("more.csv").write_text(rows)
+    lists = "project list --json", "project notes reviews --json"
+    again = "import more.csv -p p", "export labels reviews -o x.csv"
+    (after_lists, after_import), _, errors = imported(process, *lists, None, *again)
+    assert not {name for name in after_lists if "rich" in name}
+    assert not after_lists & HEAVY
+    assert not after_import & {"pandas", "scipy", "rich.table", "tracker.render.tables"}
+    assert errors == ["columns: item, annotator, category"], "no bar, no hint: cron sends no mail"
+
+
+def test_lists_load_nothing_that_counts_and_duckdb_no_pandas(process: Run, furnished: Path) -> None:
+    lists = "project list", "imports list", "flags list reviews"
+    none = (f"--database none.db {words}" for words in ("project list", "imports list", "status"))
+    counts = (f"--engine duckdb {words} reviews" for words in ("audit", "agreement --by pair"))
+    modules, shown, _ = imported(process, *lists, None, *none, None, *counts)
+    assert not modules[0] & (HEAVY | {"tracker.cli.figures", "tracker.cli.demo"})
+    assert "alembic" not in modules[1]
+    assert not Path("none.db").exists()
+    assert "duckdb" in modules[2], shown
+    assert "pandas" not in modules[2]
+    assert "constant 1" in shown
+
+
+def test_help_needs_no_database(process: Run) -> None:
+    groups = sorted({name.split()[0] for name, _ in leaves() if " " in name})
+    helps = ("--help", "status --help", *(f"{name} --help" for name in groups))
+    (modules,), shown, _ = imported(process, *helps, url=UNREACHABLE)
+    assert not modules & {"sqlalchemy", *COUNTING}
+    assert "u:secret" not in shown
+    for name, command in ROOT.commands.items():
+        assert any(
+            name in line.split() and command.get_short_help_str(200)[:20] in line
+            for line in shown.splitlines()
+        ), name

@@ -1,11 +1,14 @@
-"""Tables at 60 and 80 columns: they fit, no word is broken, times are short."""
+"""Tables at 60 and 80 columns: they fit, no word or number is broken, names stay as they are."""
 
 from __future__ import annotations
 
 import csv
 import io
+import json
 import re
+import shlex
 import shutil
+from collections import Counter
 from contextlib import chdir
 from pathlib import Path
 from unicodedata import east_asian_width
@@ -15,12 +18,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
-from tests.cli.calls import CALLS, TRENDS, VARIANTS
+from tests.cli.calls import TABLES
+from tests.cli.commands import leaves, options
 from tests.cli.conftest import Run
+from tests.cli.projects import furnish
+from tests.golden.commands import GROUPS
 from tests.profiles import exhaustive
 from tracker.ledger import Ledger
 from tracker.render.escape import NEAREST
 from tracker.render.tables import shortened_cell_text, table
+from tracker.simulate.crowds import Group, simulate_crowd
 
 PROJECT = "project-of-a-name-that-is-long-too"
 ANNOTATORS = [f"ann-with-a-name-rather-long-{n:04d}@of-the-firm.example" for n in range(4)]
@@ -29,19 +36,25 @@ ITEMS = [f"item-{n:03d}-of-a-key-that-has-sixty-of-its-own-letters-{n:03d}-end" 
 FILE = "file-of-a-name-that-is-not-so-soon-at-its-end.csv"
 COLUMNS = ("item", "annotator", "category", "pass", "labeled_at", "seconds", "gold", "kept")
 NAMES = [PROJECT, *ANNOTATORS, *CATEGORIES, *ITEMS, FILE, f"{PROJECT}:{ANNOTATORS[1]}"]
-MORE = [
+BY = [
+    "status", "agreement reviews --by category", "agreement reviews --by annotator",
+    "agreement reviews --by pair", "agreement reviews --by item",
+    "agreement reviews --by confusion",
     "agreement reviews --gold", "agreement reviews --self", "agreement reviews --best-merges",
     "agreement reviews --influence annotator", "agreement reviews --by attribute:kept",
-    "agreement reviews --explain fleiss_kappa",
-    "agreement reviews --against annotator=annotator_01",
-    "compare reviews first last --anyway", "agreement reviews --exclude-annotator annotator_01",
+    "agreement reviews --against annotator=annotator_01", "compare reviews first last --anyway",
+    "audit reviews --evidence 3 --kind constant_category", "history reviews --trend",
 ]  # fmt: skip
-# What prints a sentence, or takes away what others show.
-SAID = ("imports undo", "import ", "item import", "category", "gate", "snapshot ", "project set")
-SAID += ("project create", "project note ", "flags acknowledge", "flags dismiss", "flags resolve")
-SAID += ("flags appeal", "conformance", "question add", "question set", "annotator import")
-SAID += ("database copy", "sync ", "annotator leave", "annotator return")
+REST = [
+    "agreement reviews --measure krippendorff_alpha --confidence .9", "audit reviews --all",
+    "audit reviews --record", "audit reviews --suppress-below 5", "item list reviews",
+    "project list --all", "flags list reviews --state all", "flags history -p reviews",
+    "history reviews --every day", "history reviews --measure gwet_ac1",
+    "history reviews --every day --watch-for change", "agreement reviews --explain fleiss_kappa",
+    "agreement reviews --exclude-annotator annotator_01",
+]  # fmt: skip
 CUT = re.compile(r"[^\s,;:'\"()]*…[^\s,;:'\"()]*")
+FIGURE = re.compile(r"-?\d+\.\d{3,}|\d+\.\d%")
 
 
 @pytest.fixture(scope="module")
@@ -50,9 +63,7 @@ def long_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("long") / "tracker.db"
     text = io.StringIO()
     writer = csv.writer(text)
-    writer.writerow(
-        ["item", "annotator", "category", "pass", "labeled_at", "seconds", "gold", "kept"]
-    )
+    writer.writerow(COLUMNS)
     for n, item in enumerate(ITEMS):
         for a, annotator in enumerate(ANNOTATORS):
             # The last one is constant, so that an audit has a finding.
@@ -77,6 +88,11 @@ def long_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+@pytest.fixture
+def long(long_template: Path, folder: Path) -> Path:
+    return Path(shutil.copy(long_template, folder / "tracker.db"))
+
+
 def words_of(call: str) -> list[str]:
     """The words of a call about the project with long names."""
     known = {
@@ -91,22 +107,28 @@ def width_of(line: str) -> int:
     return sum(2 if east_asian_width(sign) in "WF" else 1 for sign in line)
 
 
-@pytest.mark.parametrize("columns", [60, pytest.param(80, marks=exhaustive)])
-def test_every_table_fits_and_breaks_no_word(
-    run: Run, folder: Path, long_template: Path, columns: int
+@pytest.mark.parametrize(
+    ("calls", "columns"),
+    [
+        pytest.param(TABLES[:17], 60, id="tables"),
+        pytest.param(TABLES[17:], 60, id="more tables"),
+        pytest.param(BY, 60, id="agreement"),
+        pytest.param(REST, 60, marks=exhaustive, id="rest"),
+        pytest.param([*TABLES, *BY, *REST], 80, marks=exhaustive, id="all"),
+    ],
+)
+def test_table_fits_and_breaks_no_word(
+    run: Run, long: Path, calls: list[str], columns: int
 ) -> None:
-    shutil.copy(long_template, folder / "tracker.db")
-    calls = [call for call in CALLS.values() if not call.startswith(SAID)]
-    found = []
-    for call in (*calls, *VARIANTS, *TRENDS, *MORE):
-        words = words_of(call.replace("--pseudonyms", ""))
-        shown = run(*words, env={"COLUMNS": str(columns)}, code=None)
+    parts = []
+    for call in calls:
+        shown = run(*words_of(call), env={"COLUMNS": str(columns)}, code=None)
         assert shown.code in {0, 1}, (call, shown.err)
         for line in shown.out.splitlines():
             assert width_of(line) <= columns or " " not in line.strip(), (call, line)
         assert re.findall(r"\d\dT\d\d:\d\d", shown.out) == [], call
-        found += [(call, word) for word in broken(shown.out)]
-    assert found == []
+        parts += [(call, word) for word in broken(shown.out)]
+    assert parts == []
 
 
 def broken(shown: str) -> list[str]:
@@ -126,35 +148,9 @@ def broken(shown: str) -> list[str]:
     ]
 
 
-def test_tables_fit_if_the_output_knows_ascii_only(
-    process: Run, folder: Path, long_template: Path
-) -> None:
-    shutil.copy(long_template, folder / "tracker.db")
-    env = {"COLUMNS": "60", "PYTHONIOENCODING": "ascii"}
-    lines = process("agreement", PROJECT, "--by", "pair", env=env).out.splitlines()
-    assert any("..." in line for line in lines)
-    assert max(map(len, lines)) <= 60
-
-
-@given(st.text("ab é日…█", max_size=70), st.integers(50, 100))
-def test_a_table_of_anything_fits_in_ascii(name: str, columns: int) -> None:
-    file = io.TextIOWrapper(io.BytesIO(), "ascii", errors=NEAREST)
-    Console(width=columns, file=file).print(table(("a name", "n"), [(name, "1")] * 2), crop=False)
-    file.flush()
-    shown = file.buffer.getvalue().decode()  # type: ignore[attr-defined]
-    assert max(map(len, shown.splitlines())) <= columns
-
-
 @pytest.mark.parametrize("form", ["csv", "json", "markdown"])
-def test_names_are_whole_in_other_formats(
-    run: Run, folder: Path, long_template: Path, form: str
-) -> None:
-    shutil.copy(long_template, folder / "tracker.db")
-    for call in (
-        "agreement reviews --by pair",
-        "agreement reviews --by item",
-        "flags list reviews",
-    ):
+def test_names_are_whole_in_other_formats(run: Run, long: Path, form: str) -> None:
+    for call in ("agreement reviews --by item", "flags list reviews"):
         shown = run(*words_of(call), "--format", form, env={"COLUMNS": "60"}).out
         assert "…" not in shown
         assert ANNOTATORS[3] in shown or ITEMS[3] in shown
@@ -163,7 +159,7 @@ def test_names_are_whole_in_other_formats(
 def test_names_that_are_shortened_stay_different() -> None:
     console = Console(width=40, file=io.StringIO())
     console.print(table(("annotator", "answers"), [(name, "1,000") for name in ANNOTATORS]))
-    shown = console.file.getvalue()  # type: ignore[attr-defined]
+    shown = console.file.getvalue()
     assert len({line.split()[0] for line in shown.splitlines() if "…" in line}) == len(ANNOTATORS)
 
 
@@ -172,7 +168,7 @@ def test_a_name_is_shortened_alike_in_every_part_of_a_table() -> None:
     console = Console(width=60, file=io.StringIO())
     titles = ("question", "measure ", *(f"number-of-{n}" for n in range(6)))
     console.print(table(titles, [(name, "Krippendorff's alpha, nominal", *["1,000"] * 6)]))
-    shown = console.file.getvalue()  # type: ignore[attr-defined]
+    shown = console.file.getvalue()
     names = re.findall(r"The answer.*?understand|The .*?…[a-z ]*stand", shown)
     assert len(names) > 1
     assert len(set(names)) == 1
@@ -191,6 +187,15 @@ def test_long_names_of_questions_leave_room_for_the_rest(run: Run, folder: Path)
     assert len(heading.splitlines()) < 14
 
 
+@given(st.text("ab é日…█", max_size=70), st.integers(50, 100))
+def test_a_table_of_anything_fits_in_ascii(name: str, columns: int) -> None:
+    file = io.TextIOWrapper(io.BytesIO(), "ascii", errors=NEAREST)
+    Console(width=columns, file=file).print(table(("a name", "n"), [(name, "1")] * 2), crop=False)
+    file.flush()
+    shown = file.buffer.getvalue().decode()
+    assert max(map(len, shown.splitlines())) <= columns
+
+
 @given(
     st.lists(
         st.tuples(
@@ -206,7 +211,7 @@ def test_a_table_of_anything_fits(rows: list[tuple[str, str, int]], columns: int
     console = Console(width=columns, file=io.StringIO())
     cells = [(name, text, str(number)) for name, text, number in rows]
     console.print(table(("a name", "some text ", "a number"), cells), crop=False)
-    shown = console.file.getvalue()  # type: ignore[attr-defined]
+    shown = console.file.getvalue()
     assert max(map(width_of, shown.splitlines()), default=0) <= columns
     for *_, number in cells:
         assert re.search(rf"(^|\s){number}(\s|$)", shown)
@@ -217,3 +222,139 @@ def test_a_shortened_text_has_its_ends(text: str, width: int) -> None:
     head, cut, tail = shortened_cell_text(text, width).partition("…")
     assert text.startswith(head)
     assert not cut or text.endswith(tail) or "…" in text
+
+
+# -- figures -------------------------------------------------------------------------------
+
+CHOSEN = {
+    "--annotator", "--exclude-annotator", "--exclude-flagged", "--since", "--until", "--where",
+    "--guideline", "--question", "-q", "--calibration", "--as-of", "--known-at", "--project", "-p",
+}  # fmt: skip
+"""What chooses answers, or needs more of them, has tests elsewhere."""
+PRINTED = {"--format", "--json", "--csv", "--help", "-h"}
+
+
+@pytest.fixture(scope="module")
+def kinds_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("kinds") / "tracker.db"
+    furnish(f"sqlite:///{path}")
+    return path
+
+
+@pytest.fixture
+def kinds(kinds_template: Path, folder: Path) -> Path:
+    """Projects of every kind."""
+    return Path(shutil.copy(kinds_template, folder / "tracker.db"))
+
+
+def calls_of(name: str, every: int = 1) -> list[list[str]]:
+    """The words of the calls of a golden that ask in the format for people, or a part of them."""
+    calls = (shlex.split(call) for call in GROUPS[name].calls)
+    return [words for words in calls if words[0] == "agreement" and not PRINTED & {*words}][::every]
+
+
+def test_goldens_use_every_option_well_and_badly() -> None:
+    asked = options(dict(leaves())["agreement"]) - CHOSEN - PRINTED
+    for names in (("agreement", "preferences"), ("agreement_mistakes",)):
+        calls = [words for name in names for words in calls_of(name)]
+        assert asked <= {word.partition("=")[0] for words in calls for word in words}, names
+
+
+def test_a_narrow_terminal_loses_no_number(run: Run, kinds: Path) -> None:
+    """A number that is cut off would be another number; columns follow below instead."""
+    for words in calls_of("agreement", 11):
+        wide = run(*words, env={"COLUMNS": "400"}, code=None).out
+        narrow = run(*words, env={"COLUMNS": "40"}, code=None).out
+        assert Counter(FIGURE.findall(narrow)) >= Counter(FIGURE.findall(wide)), words
+
+
+def test_ordinary_table_fits_80_columns_and_shows_its_names(run: Run, kinds: Path) -> None:
+    for words, names in (
+        ("marks", ["0", "2.5", "10", "Percent", "Light's"]),
+        ("marks --by pair", ["ann", "bob"]),
+        ("spans --by pair", ["ann", "bob"]),
+        ("main --by annotator", ["ann", "bob", "cat lee"]),
+        ("main --against pilot", ["Percent", "Light's", "agreement"]),
+        ("main --self", ["all", "ann", "cat lee"]),
+        ("main --gold", []),
+        ("sets", []),
+    ):
+        shown = run("agreement", *words.split(), env={"COLUMNS": "80"}).out
+        assert max(map(len, shown.splitlines())) <= 80, words
+        for name in names:
+            assert re.search(rf"^ ?{re.escape(name)}\b", shown, re.MULTILINE), (words, name, shown)
+
+
+def test_refused_question_is_not_json_either(run: Run, kinds: Path) -> None:
+    """Nor is what little or nothing does not have; all others are one document."""
+    for words in (*calls_of("agreement_mistakes", 13), *calls_of("agreement_of_little", 16)):
+        done = run(*words, "--json", code=None)
+        if done.code:
+            assert done.code in {2, 4}, words
+            assert done.out == ""
+            assert done.err.startswith("tracker: ")
+            assert len(done.err.splitlines()) <= 2, words
+        else:
+            json.loads(done.out, parse_constant=pytest.fail)
+    run("project", "rename", "pilot", "until=2020")  # it may be called like a choice
+    told = run("agreement", "main", "--against", "until=2020", "--json").json()
+    assert told["shared_items"] == 12
+
+
+# -- names as they are ---------------------------------------------------------------------
+
+STRANGE = [
+    "[bold]loud[/bold]", "[/]", "👩‍🚀 emoji", "שלום עולם", "مرحبا", "=1+1", "--help", "-p", "*",
+    'it\'s "quoted"', "; DROP TABLE labels; --", "a\\b", "%s %(x)s {0}", ":name",
+]  # fmt: skip
+
+
+def test_strange_names_appear_as_they_are(run: Run, folder: Path) -> None:
+    project, rows = "[red]p[/red]", io.StringIO()
+    csv.writer(rows).writerows(
+        [("item", "annotator", "category"), *((a, b, a) for a in STRANGE for b in STRANGE)]
+    )
+    for name in (project, "--p"):
+        run("import", "-", f"--project={name}", stdin=rows.getvalue())
+    for words in (["agreement"], ["audit"], ["category", "list"], ["annotator", "list"],
+                  ["agreement", "--by", "item"]):  # fmt: skip
+        shown = run(*words, "--", project, env={"COLUMNS": "400"}).out
+        for name in STRANGE:
+            assert name in shown, (words, name)
+    for words in ("agreement", "status"):
+        assert project in run(words, "--", project).out
+    for name in STRANGE[::3]:
+        told = run("item", "show", "--json", "-p", project, "--", name).json()
+        assert told["item"] == name
+        assert {label["category"] for label in told["labels"]} == {name}
+        assert name in run("item", "show", "-p", project, "--", name).out
+    told = run("annotator", "show", "--json", "--project=--p", "--", "--help").json()
+    assert told["annotator"] == "--help"
+    text = run("item", "list", "--csv", "--", "--p").out
+    # A spreadsheet is kept from taking a name for a formula.
+    assert [row["item"] for row in csv.DictReader(io.StringIO(text))] == [
+        f"'{name}" if name.startswith(("=", "-", "+", "@")) else name for name in STRANGE
+    ]
+    assert "'[red]q[/red]'" in run("agreement", "[red]q[/red]", code=4).err
+    assert "'[nope]'" in run("item", "show", "[nope]", "-p", project, code=4).err
+
+
+def test_lazy_pair_is_told_at_a_glance_and_an_honest_one_not(run: Run, folder: Path) -> None:
+    ledger = Ledger("sqlite:///tracker.db")
+    rows = simulate_crowd(
+        1000, 1, [Group("lazy", 2)], answers_per_item=2,
+        categories=("harmless", "harmful"), shares=(0.9, 0.1),
+    )  # fmt: skip
+    ledger.import_rows(rows, "lazy")
+    text = run("agreement", "lazy").out
+    first = [line.strip() for line in text.splitlines() if line.strip()][:4]
+    told = " ".join(first)
+    assert first[1].startswith("Weakest category: harmful  0.0")
+    assert "! Raw agreement of 98" in told or "! Raw agreement of 97" in told
+    assert "'harmless'" in told
+    assert "On 'harmful' they hardly agree at all." in told
+    rows = simulate_crowd(
+        1000, 1, [Group("honest", 2)], answers_per_item=2, accuracy=0.97, shares=(0.9, 0.1)
+    )
+    ledger.import_rows(rows, "honest")
+    assert "!" not in run("agreement", "honest").out

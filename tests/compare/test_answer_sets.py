@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from itertools import combinations
 from statistics import fmean
@@ -10,8 +11,10 @@ from typing import Any
 import pandas as pd
 import pytest
 from scipy import stats
+from scipy.stats import t
 
 from tests.agreement.crowd import KINDS, Kind, answers, asked, close, each_kind_stored, frame
+from tests.audit.crowds import seeded
 from tests.helpers import count_statements, question_of
 from tracker.agreement.query import Metric, Query
 from tracker.compare.comparison import AgainstOther, compare_states
@@ -101,7 +104,7 @@ def test_other_annotators_on_the_same_items(ledger: Ledger, kind: Kind) -> None:
             assert comparison.p_value is None
         elif one.value is not None and other.value is not None:
             assert comparison.difference == close(one.value - other.value)
-            assert 0 <= comparison.p_value <= 1  # type: ignore[operator]
+            assert 0 <= comparison.p_value <= 1
             assert comparison.test == "dependent_t"
     against_itself(ledger, kind)
 
@@ -136,21 +139,10 @@ def test_items_answered_by_one_side_only_count_there(ledger: Ledger) -> None:
     assert found.by_item.p_value == close(stats.wilcoxon(moved).pvalue)
 
 
-def test_turned_around_the_difference_is(ledger: Ledger) -> None:
-    KINDS["one"].store(ledger)
-    there = compared(ledger, asked(**FIRST), asked(**SECOND))
-    back = compared(ledger, asked(**SECOND), asked(**FIRST))
-    for (one, _, comparison), (_, other, turned) in zip(rows(there), rows(back), strict=True):
-        assert one == other
-        if comparison.difference is not None:
-            assert turned.difference == close(-comparison.difference)
-            assert turned.p_value == close(comparison.p_value)
-
-
 def test_another_test_of_the_items_can_be_had(sqlite_ledger: Ledger) -> None:
     sqlite_ledger.import_frame(frame(answers(1, density=1)), "p")
     for test in ("paired_t", "wilcoxon"):
-        found = sqlite_ledger.against("p", SECOND, test=test, **FIRST).by_item  # type: ignore[misc]
+        found = sqlite_ledger.against("p", SECOND, test=test, **FIRST).by_item
         assert found.test == test
         assert str(found.why).endswith("as requested.")
     with pytest.raises(InvalidOption, match="no test of two sides that have the same items"):
@@ -203,7 +195,7 @@ def test_other_items_are_independent(ledger: Ledger) -> None:
             assert str(comparison.why).startswith("No test for Light's kappa")
         elif one.value is not None and other.value is not None:
             assert comparison.test == "independent_t"
-            assert 0 <= comparison.p_value <= 1  # type: ignore[operator]
+            assert 0 <= comparison.p_value <= 1
     ranks = stats.mannwhitneyu(*columns)
     assert found.by_item.test == "mann_whitney"
     assert found.by_item.p_value == close(ranks.pvalue)
@@ -249,60 +241,43 @@ def test_another_kind_of_project(ledger: Ledger) -> None:
         compared(ledger, asked(metric=Metric(scale="ordinal")), other="sets")
 
 
-@pytest.mark.parametrize("which", ["empty", "alone", "unanimous"])
-def test_nothing_to_compare_with(ledger: Ledger, which: str) -> None:
+def test_projects_with_little_have_no_test(ledger: Ledger) -> None:
     KINDS["one"].store(ledger)
-    given = {
-        "empty": {},
-        "alone": {(f"i{n:02}", "ann"): ("x",) for n in range(4)},
-        "unanimous": {(f"i{n:02}", who): ("x",) for n in range(4) for who in "AB"},
-    }[which]
-    if given:
-        ledger.import_frame(frame(given), "q")
-    else:
-        with ledger.database.write() as connection:
-            create_project(connection, "q")
-    for found in (
-        compared(ledger, other="q"),
-        compared(ledger, asked("krippendorff_alpha"), other="q"),
-    ):
-        for one, other, comparison in rows(found):
-            if one.value is None or other.value is None:
-                assert comparison.p_value is None
-                assert comparison.undefined
-        assert found.to_dict()["shared_items"] == (0 if which == "empty" else 4)
-
-
-def test_the_annotators_beside_each_other(ledger: Ledger) -> None:
-    given = answers(1, density=1)
-    kind = KINDS["one"]
-    kind.load(ledger, given, "p")
-    worse = {key: (("x",) if n % 2 else own) for n, (key, own) in enumerate(given.items())}
-    kind.load(ledger, moved(worse, 50), "q")
-    found = compared(ledger, other="q")
-    assert found.by_annotator.n_first == found.by_annotator.n_second == 4
-
-    def with_others(some: Any, who: str) -> float:
-        agreeing = [
-            own == other
-            for (item, one), own in some.items()
-            if one == who
-            for (same, another), other in some.items()
-            if same == item and another != who
-        ]
-        return fmean(agreeing)
-
-    columns = [[with_others(some, who) for who in PEOPLE] for some in (given, worse)]
-    assert found.by_annotator.difference == close(fmean(columns[0]) - fmean(columns[1]))
+    with ledger.database.write() as connection:
+        create_project(connection, "empty")
+    items = [f"i{n:02}" for n in range(4)]
+    ledger.import_frame(frame({(item, "ann"): ("x",) for item in items}), "alone")
+    ledger.import_frame(frame({(item, who): ("x",) for item in items for who in "AB"}), "unanimous")
+    for name, shared in (("empty", 0), ("alone", 4), ("unanimous", 4)):
+        for query in (None, asked("krippendorff_alpha")):
+            against = compared(ledger, query, other=name)
+            for one, other, comparison in rows(against):
+                if one.value is None or other.value is None:
+                    assert comparison.p_value is None
+                    assert comparison.undefined
+            assert against.to_dict()["shared_items"] == shared
 
 
 def test_annotators_are_no_sample_and_have_no_test(ledger: Ledger) -> None:
     """Taken for a sample, annotators who share items differ without a change in 1 of 5 cases."""
-    kind = KINDS["one"]
-    kind.load(ledger, answers(1, density=1), "p")
-    kind.load(ledger, moved(answers(2, density=1), 50), "q")
+    first = answers(1, density=1)
+    second = {key: (("x",) if n % 2 else own) for n, (key, own) in enumerate(first.items())}
+    KINDS["one"].load(ledger, first, "p")
+    KINDS["one"].load(ledger, moved(second, 50), "q")
+
+    def with_others(answers: Any, who: str) -> float:
+        return fmean(
+            own == other
+            for (item, name), own in answers.items()
+            if name == who
+            for (same, another), other in answers.items()
+            if same == item and another != who
+        )
+
+    means = [fmean(with_others(answers, who) for who in PEOPLE) for answers in (first, second)]
     by_annotator = compared(ledger, other="q").by_annotator
-    assert by_annotator.difference is not None
+    assert by_annotator.n_first == by_annotator.n_second == 4
+    assert by_annotator.difference == close(means[0] - means[1])
     assert by_annotator.p_value is by_annotator.ci_low is by_annotator.standard_error is None
     assert by_annotator.undefined == "not_applicable"
     assert "no independent sample" in str(by_annotator.why)
@@ -321,13 +296,6 @@ def test_as_many_statements_whatever_the_items(ledger: Ledger) -> None:
     assert numbers[0] == numbers[1] < 65
 
 
-def without_people(told: Any) -> Any:
-    """Return rows without what is told of other annotators."""
-    if not isinstance(told, list):
-        return told
-    return [{key: row[key] for key in row if not key.endswith("_annotators")} for row in told]
-
-
 def test_of_very_many_patterns_annotators_are_not_counted(
     ledger: Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -335,17 +303,74 @@ def test_of_very_many_patterns_annotators_are_not_counted(
             for n in range(12) for place, who in enumerate(PEOPLE)]  # fmt: skip
     ledger.import_frame(pd.DataFrame(rows, columns=["item", "annotator", "category"]), "p")
     few = ledger.against("p", {"annotators": PEOPLE[:3]})
-    assert few.because is not None
     assert few.because.annotators
     monkeypatch.setattr(tallies, "MOST_PATTERNS", 2)
     many = ledger.against("p", {"annotators": PEOPLE[:3]})
     assert many.because == replace(few.because, annotators={}, answers={})
-    changed = {"annotators", "because"}
-    for figure in (*many.measures, *many.categories):
-        assert figure.comparison.p_value_annotators is None
-    left = [{key: value if key in {"project", "against"} else without_people(value)
-             for key, value in found.to_dict().items() if key not in changed}
-            for found in (few, many)]  # fmt: skip
-    assert left[0] == left[1]
+    for one, other in zip((*many.measures, *many.categories), (*few.measures, *few.categories),
+                          strict=True):  # fmt: skip
+        assert one.comparison.p_value_annotators is None
+        assert (one.before, one.after, one.shares) == (other.before, other.after, other.shares)
+        assert one.comparison.p_value == other.comparison.p_value
     annotators = many.to_dict()["annotators"]
     assert (annotators["difference"], annotators["undefined"]) == (None, "not_applicable")
+
+
+# -- other people: the jackknife over the annotators of both sides ----------------------------
+
+
+TEAMS = ("abcd", "wxyz")
+
+
+@pytest.fixture
+def teams(ledger: Ledger) -> Ledger:
+    """Two teams of different skill, each on forty items of its own; three answers an item."""
+    draw = seeded(4)
+    rows = []
+    for side, team in enumerate(TEAMS):
+        for item in range(40):
+            truth = draw.choice("pqr")
+            for place, who in enumerate(draw.sample(team, 3)):
+                good = draw.random() < 0.9 - 0.15 * side - 0.05 * place
+                rows.append((f"{side}-{item}", who, truth if good else draw.choice("pqr")))
+    ledger.import_frame(pd.DataFrame(rows, columns=["item", "annotator", "category"]), "p")
+    return ledger
+
+
+def jackknifed(ledger: Ledger, team: str) -> float:
+    """The squared error of alpha over annotators, from what is counted without each."""
+    values = []
+    for who in team:
+        kept = [one for one in team if one != who]
+        (alpha,) = ledger.agreement("p", annotators=kept, measures=["alpha"]).measures
+        values.append(alpha.value)
+    mean = sum(values) / len(values)
+    return sum((value - mean) ** 2 for value in values) * (len(values) - 1) / len(values)
+
+
+def alpha_of(ledger: Ledger, first: str, second: str) -> Comparison:
+    found = ledger.against("p", {"annotators": [*second]}, annotators=[*first], measures=["alpha"])
+    (alpha,) = found.measures
+    return alpha.comparison
+
+
+def test_the_variance_is_the_larger_of_the_items_and_the_annotators(teams: Ledger) -> None:
+    found = alpha_of(teams, *TEAMS)
+    people = math.sqrt(sum(jackknifed(teams, team) for team in TEAMS))
+    error = max(people, found.standard_error)
+    expected = 2 * t.sf(abs(found.difference) / error, 2 * (4 - 1))
+    assert found.p_value_annotators == pytest.approx(expected, rel=1e-9)
+    assert found.p_value_annotators > (found.p_value or 0)
+    assert found.undefined_annotators is None
+
+
+def test_the_same_people_are_compared_with_themselves(teams: Ledger) -> None:
+    """Nothing differs, of whomever is left out."""
+    found = alpha_of(teams, TEAMS[0], TEAMS[0])
+    assert (found.difference, found.p_value_annotators) == (0.0, 1.0)
+
+
+def test_two_annotators_of_a_side_are_too_few_to_tell(teams: Ledger) -> None:
+    found = alpha_of(teams, "ab", TEAMS[1])
+    assert found.p_value is not None
+    assert (found.p_value_annotators, found.undefined_annotators) == (None, "too_few_annotators")

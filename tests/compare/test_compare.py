@@ -73,7 +73,6 @@ def same_figures(found: StateComparison, then: Assessment, side: int) -> None:
 
 
 def shares_add_up(found: StateComparison) -> None:
-    assert found.changes is not None
     for one in found.measures:
         if one.before is None or one.after is None:
             assert one.shares is None
@@ -86,8 +85,6 @@ def shares_add_up(found: StateComparison) -> None:
     if found.because is None:
         return
     lead = next(one for one in found.measures if one.name == found.because.measure)
-    assert lead.before is not None
-    assert lead.after is not None
     assert found.because.shares == lead.shares
     for parts in (found.because.annotators, found.because.answers):
         total = math.fsum(part.contribution for part in parts.values())
@@ -106,7 +103,7 @@ def same_changes(
     """The items shared, and the changes of each kind, are what a few lines of Python count."""
     ids = {name: n for n, name in category_names(connection, question).items()}
     states = [counted(plain, question.answers, day) for day in days]
-    pair: Pair = tuple(  # type: ignore[assignment]
+    pair: Pair = tuple(
         {(item, who): own for item, given in state.items() for who, own in given.items()}
         for state in states
     )

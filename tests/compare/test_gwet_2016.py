@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from random import Random
+from typing import Any
 
 import numpy as np
 import pytest
@@ -20,49 +21,40 @@ from tracker.measures.sample import sample_for_measures
 # -- by hand -------------------------------------------------------------------------------
 
 
-def test_four_items_of_which_one_is_answered_again(ledger: Ledger) -> None:
-    """An item that agrees adds (1 - Po) / 4 to agreement, one that does not takes Po / 4."""
-    tell(
-        ledger,
-        on(1, "i A x", "i B x", "j A y", "j B y", "k A x", "k B y", "l A x", "l B y"),
-        on(3, "l B x"),
-    )
-    found = figure(ledger.compare("p", day(2), day(4)), "percent_agreement")
-    assert (found.before, found.after) == (0.5, 0.75)
-    before = [0.5 / 4, 0.5 / 4, -0.5 / 4, -0.5 / 4]
-    after = [0.25 / 4, 0.25 / 4, -0.75 / 4, 0.25 / 4]
-    expected = dependent_t_test(after, before, [1, 1, 1, 1], 0.25)
-    assert found.comparison.test == expected.test == "dependent_t"
-    for name in ("difference", "standard_error", "ci_low", "ci_high", "p_value", "freedom"):
-        assert getattr(found.comparison, name) == pytest.approx(getattr(expected, name))
-    # Of four differences -1, -1, -1 and 3 sixteenths: 12 / 256 times 4 / 3.
-    assert found.comparison.standard_error == pytest.approx(0.25)
-    assert (found.comparison.freedom, found.comparison.n_first) == (3, 4)
+AGREE = on(1, "i A x", "i B x", "j A x", "j B y")
 
 
-def test_an_item_that_is_new_had_no_influence_before(sqlite_ledger: Ledger) -> None:
-    tell(
-        sqlite_ledger,
-        on(1, "i A x", "i B x", "j A x", "j B y"),
-        on(3, "k A x", "k B x", "l A x", "l B x"),
-    )
-    found = figure(sqlite_ledger.compare("p", day(2), day(4)), "percent_agreement")
-    before, after = [0.25, -0.25, 0, 0], [0.25 / 4, -0.75 / 4, 0.25 / 4, 0.25 / 4]
-    expected = dependent_t_test(after, before, [1, 1, 1, 1], 0.25)
-    assert found.comparison.standard_error == pytest.approx(expected.standard_error)
-    assert found.comparison.p_value == pytest.approx(expected.p_value)
-
-
-def test_the_rate_of_a_category(ledger: Ledger) -> None:
-    """Of x: one agreement of two pairs with it; then two of three, the third item new."""
-    tell(ledger, on(1, "i A x", "i B x", "j A x", "j B y"), on(3, "k A x", "k B x"))
-    found = figure(ledger.compare("p", day(2), day(4)), "x")
-    assert (found.before, found.after) == (0.5, pytest.approx(2 / 3))
-    before = [(1 - 0.5) / 2, (0 - 0.5) / 2, 0]
-    after = [(1 - 2 / 3) / 3, (0 - 2 / 3) / 3, (1 - 2 / 3) / 3]
-    expected = dependent_t_test(after, before, [1, 1, 1], 2 / 3 - 1 / 2)
-    assert found.comparison.standard_error == pytest.approx(expected.standard_error)
-    assert found.comparison.test == "dependent_t"
+@pytest.mark.parametrize(
+    ("answers", "name", "values", "influences"),
+    [
+        # An item that agrees adds (1 - Po) / 4 to agreement, one that does not takes Po / 4.
+        ((on(1, "i A x", "i B x", "j A y", "j B y", "k A x", "k B y", "l A x", "l B y"),
+          on(3, "l B x")), "percent_agreement", (0.5, 0.75),
+         ([0.125, 0.125, -0.125, -0.125], [0.25 / 4, 0.25 / 4, -0.75 / 4, 0.25 / 4])),
+        # An item that is new had no influence before.
+        ((AGREE, on(3, "k A x", "k B x", "l A x", "l B x")), "percent_agreement", (0.5, 0.75),
+         ([0.25, -0.25, 0, 0], [0.25 / 4, -0.75 / 4, 0.25 / 4, 0.25 / 4])),
+        # The rate of x: one agreement of two pairs with it; then two of three.
+        ((AGREE, on(3, "k A x", "k B x")), "x", (0.5, 2 / 3),
+         ([0.25, -0.25, 0], [(1 - 2 / 3) / 3, (0 - 2 / 3) / 3, (1 - 2 / 3) / 3])),
+    ],
+    ids=["revised", "new items", "category"],
+)  # fmt: skip
+def test_error_follows_from_influences_by_hand(
+    ledger: Ledger, answers: Any, name: str, values: Any, influences: Any
+) -> None:
+    tell(ledger, *answers)
+    row = figure(ledger.compare("p", day(2), day(4)), name)
+    assert (row.before, row.after) == pytest.approx(values)
+    before, after = influences
+    expected = dependent_t_test(after, before, [1] * len(after), values[1] - values[0])
+    assert row.comparison.test == expected.test == "dependent_t"
+    for key in ("difference", "standard_error", "ci_low", "ci_high", "p_value", "freedom"):
+        assert getattr(row.comparison, key) == pytest.approx(getattr(expected, key))
+    if len(answers[1]) == 1:
+        # Of four differences -1, -1, -1 and 3 sixteenths: 12 / 256 times 4 / 3.
+        assert row.comparison.standard_error == pytest.approx(0.25)
+        assert (row.comparison.freedom, row.comparison.n_first) == (3, 4)
 
 
 def test_without_an_item_in_common_the_two_are_independent(sqlite_ledger: Ledger) -> None:
@@ -81,8 +73,6 @@ def test_without_an_item_in_common_the_two_are_independent(sqlite_ledger: Ledger
         first, second = (state.measure(measure.name) for state in (one, other))
         assert (measure.before, measure.after) == (first.value, second.value)
         assert measure.comparison.test == "independent_t"
-        assert first.standard_error is not None
-        assert second.standard_error is not None
         error = math.hypot(first.standard_error, second.standard_error)
         assert measure.comparison.standard_error == pytest.approx(error)
     rates = [one.comparison.test for one in found.categories]
@@ -153,8 +143,6 @@ def compared(sqlite_ledger: Ledger) -> dict[str, tuple[float, float]]:
     told = {}
     for name in ("percent_agreement", "krippendorff_alpha"):
         one = figure(found, name).comparison
-        assert one.difference is not None
-        assert one.standard_error is not None
         told[name] = (one.difference, one.standard_error)
     return told
 
@@ -175,8 +163,6 @@ def differences(counts: np.ndarray) -> dict[str, float]:
             measure(sample_for_measures(ItemPatterns(dict(side)), 4, categories=[1, 2, 3])).value
             for side in sides
         )
-        assert before is not None
-        assert after is not None
         found[name] = after - before
     return found
 

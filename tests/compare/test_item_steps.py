@@ -12,8 +12,7 @@ import pytest
 from sqlalchemy import Connection, FromClause, Select
 
 from tests.counts.plain import Plain, Rows, store, store_raw
-from tests.counts.selected import Selected, both_kinds, check_each, selected
-from tests.helpers import count_statements
+from tests.counts.selected import Selected, both_kinds, check_each
 from tests.profiles import both
 from tracker.compare.items import Step, coded_items_for_steps, shared_item_steps, temporary_rows
 from tracker.core.tallies import Pattern, make_pattern
@@ -146,17 +145,3 @@ def test_very_many_answers_and_categories(ledger: Ledger) -> None:
         assert same(met(connection, whole, part)) == joined(
             patterns_by_item(raw.plain()), patterns_by_item(few)
         )
-
-
-def test_as_many_statements_whatever_the_items(ledger: Ledger) -> None:
-    numbers = []
-    for items in (4, 600):
-        rows: Rows = {
-            (f"i{n}", who, 1): frozenset("xyz"[(n * len(who)) % 3]) for n in range(items)
-            for who in ("A", "BB", "CCC")
-        }  # fmt: skip
-        with selected(ledger, rows, "one") as chosen:
-            with count_statements(ledger.database.engine) as statements:
-                met(chosen.connection, chosen.selection, chosen.selection)
-            numbers.append(statements.number)
-    assert numbers[0] == numbers[1] <= 10

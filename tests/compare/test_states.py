@@ -1,20 +1,29 @@
-"""Which state is meant: by number, name, date, note or period; and what is no state."""
+"""Which state or period is compared, and which versions of a model answer on either side."""
 
 from __future__ import annotations
 
+import json
+import math
+from collections.abc import Callable
+from math import fsum
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
 
 from tests.compare.stories import day, figure, note, on, tell
 from tests.filled import FillOnce
+from tests.helpers import count_statements, write_file
 from tests.storage.as_of.plain import Clock
 from tracker.agreement.query import Metric, Query
 from tracker.compare.states import State, find_compared_state
+from tracker.compare.tables import compare_against_view, compare_view
 from tracker.core import clock
 from tracker.core.errors import InvalidOption, NotFound
 from tracker.core.results import as_json
 from tracker.ledger import Ledger
+from tracker.render.formats import notebook_html
 
 
 def at(text: str) -> int:
@@ -54,19 +63,6 @@ def state(ledger: Ledger, text: str, query: Query | None = None) -> State:
 
 
 SNAPSHOTS = {"1": 1, "baseline": 1, " second ": 2, "last": 3, "last~1": 2, "last~2": 1}
-
-
-def test_a_snapshot(told: Ledger) -> None:
-    for text, number in SNAPSHOTS.items():
-        found = state(told, text)
-        assert found.snapshot is not None
-        assert found.snapshot.id == number
-        shown = as_json(found)
-        assert (shown["asked"], shown["snapshot"], shown["since"]) == (text, number, None)
-        assert shown["name"] == (None, "baseline", "second", None)[number]
-        assert shown["as_of"] == clock.iso(found.snapshot.moment)
-
-
 MOMENTS = {
     day(3): at("2024-01-03T23:59:59.999999"),
     "2024-01-03T12:00": at("2024-01-03T12:00"),
@@ -74,16 +70,37 @@ MOMENTS = {
     "guideline v2": at("2024-01-03"),
     " C joins ": at("2024-01-05"),
 }
+PERIODS: dict[str, tuple[int | None, int | None]] = {
+    "..guideline v2": (None, at("2024-01-03") - 1),
+    "guideline v2..": (at("2024-01-03"), None),
+    "guideline v2..C joins": (at("2024-01-03"), at("2024-01-05") - 1),
+    "guideline v2 .. 2024-01-04": (at("2024-01-03"), at("2024-01-05") - 1),
+    "2024-01-02..2024-01-02": (at("2024-01-02"), at("2024-01-03") - 1),
+    "2024-01-02T12:00..": (at("2024-01-02T12:00"), None),
+    "..": (None, None),
+}
 
 
-def test_a_moment(told: Ledger) -> None:
+def test_snapshot_moment_and_period_are_recognized(
+    told: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for text, number in SNAPSHOTS.items():
+        found = state(told, text)
+        assert found.snapshot.id == number
+        shown = as_json(found)
+        assert (shown["asked"], shown["snapshot"], shown["since"]) == (text, number, None)
+        assert shown["name"] == (None, "baseline", "second", None)[number]
+        assert shown["as_of"] == clock.iso(found.snapshot.moment)
     for text, as_of in MOMENTS.items():
         found = state(told, text)
         assert (found.moment.as_of, found.selection.since, found.snapshot) == (as_of, None, None)
         assert as_json(found)["as_of"] == clock.iso(as_of)
-
-
-def test_how_long_ago_and_today(told: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
+    for text, (since, until) in PERIODS.items():
+        found = state(told, text)
+        assert (found.selection.since, found.moment.as_of) == (since, until)
+        shown = as_json(found)
+        assert shown["since"] == (None if since is None else clock.iso(since))
+        assert shown["as_of"] == (None if until is None else clock.iso(until))
     now = Clock(monkeypatch)
     now.moment = at("2024-01-06T18:00")
     assert state(told, "2d").moment.as_of == at("2024-01-04T18:00")
@@ -92,9 +109,7 @@ def test_how_long_ago_and_today(told: Ledger, monkeypatch: pytest.MonkeyPatch) -
     assert state(told, "2024-01-04..2024-01-06").moment.as_of == now.moment
 
 
-def test_a_snapshot_is_as_it_was_recorded_and_a_date_as_answers_were_given(
-    told_on_both: Ledger,
-) -> None:
+def test_snapshot_is_as_recorded_and_a_date_as_answers_were_given(told_on_both: Ledger) -> None:
     found = told_on_both.compare("p", "baseline", "second")
     by_date = told_on_both.compare("p", day(2), day(4))
     for one, other in zip(found.measures, by_date.measures, strict=True):
@@ -115,29 +130,6 @@ def test_a_snapshot_is_as_it_was_recorded_and_a_date_as_answers_were_given(
     }  # fmt: skip
 
 
-# -- periods -------------------------------------------------------------------------------
-
-
-PERIODS: dict[str, tuple[int | None, int | None]] = {
-    "..guideline v2": (None, at("2024-01-03") - 1),
-    "guideline v2..": (at("2024-01-03"), None),
-    "guideline v2..C joins": (at("2024-01-03"), at("2024-01-05") - 1),
-    "guideline v2 .. 2024-01-04": (at("2024-01-03"), at("2024-01-05") - 1),
-    "2024-01-02..2024-01-02": (at("2024-01-02"), at("2024-01-03") - 1),
-    "2024-01-02T12:00..": (at("2024-01-02T12:00"), None),
-    "..": (None, None),
-}
-
-
-def test_a_period(told: Ledger) -> None:
-    for text, (since, as_of) in PERIODS.items():
-        found = state(told, text)
-        assert (found.selection.since, found.moment.as_of) == (since, as_of)
-        shown = as_json(found)
-        assert shown["since"] == (None if since is None else clock.iso(since))
-        assert shown["as_of"] == (None if as_of is None else clock.iso(as_of))
-
-
 def test_answers_before_a_note_are_those_of_then(told_on_both: Ledger) -> None:
     """What was revised later is not taken from the time before."""
     found = told_on_both.compare("p", "..guideline v2", "guideline v2..")
@@ -148,6 +140,12 @@ def test_answers_before_a_note_are_those_of_then(told_on_both: Ledger) -> None:
         assert one.after == after.measure(one.name).value
     assert figure(found, "percent_agreement").before == pytest.approx(2 / 3)
     assert [one.text for one in found.notes] == ["guideline v2"]
+    told_on_both.snapshot("p", name="late", since=day(3))
+    told_on_both.snapshot("p", name="early", as_of=day(2))
+    recorded = told_on_both.compare("p", "early", "late")  # their times may differ
+    for one, other in zip(recorded.measures, found.measures, strict=True):
+        assert (one.before, one.after) == (other.before, other.after)
+    assert as_json(recorded.b)["since"] == "2024-01-03T00:00:00Z"
     # i, j and k have answers in both.
     assert (found.items, found.changes) == ((0, 2, 3), None)
 
@@ -178,34 +176,27 @@ UNKNOWN = (
 )
 
 
-def test_what_does_not_exist(told: Ledger) -> None:
+def test_unknown_and_impossible_states_are_refused(
+    told: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for text, message, mend in UNKNOWN:
         for a, b in ((text, "last"), ("last", text)):
-            with pytest.raises(NotFound) as raised:
+            with pytest.raises(NotFound) as missing:
                 told.compare("p", a, b)
-            assert message in raised.value.message
-            assert mend in (raised.value.mend or "")
-
-
-def test_a_project_that_does_not_exist(told: Ledger) -> None:
-    for asked in ({"project": "q"}, {"project": "p", "other": "q"}):
+            assert message in missing.value.message
+            assert mend in (missing.value.mend or "")
+    for options in ({"project": "q"}, {"project": "p", "other": "q"}):
         with pytest.raises(NotFound, match="'q'"):
-            told.compare(a="last", b="last", **asked)
-
-
-def test_the_future_is_refused(told: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
+            told.compare(a="last", b="last", **options)
+    for text in ("2024-01-05..2024-01-02", "C joins..guideline v2"):
+        with pytest.raises(InvalidOption, match="it ends before it begins"):
+            told.compare("p", text, "last")
     Clock(monkeypatch).moment = at("2024-01-06T18:00")
     for text in ("2024-01-07", "2024-01-08T12:00", "..2024-01-08"):
         with pytest.raises(InvalidOption) as raised:
             told.compare("p", "last", text)
         assert raised.value.message == f"{text} lies in the future"
         assert raised.value.mend == "nobody knows the labels of then yet"
-
-
-def test_a_period_goes_forward(told: Ledger) -> None:
-    for text in ("2024-01-05..2024-01-02", "C joins..guideline v2"):
-        with pytest.raises(InvalidOption, match="it ends before it begins"):
-            told.compare("p", text, "last")
 
 
 # -- settings ------------------------------------------------------------------------------
@@ -223,7 +214,6 @@ def test_states_that_were_read_differently_are_refused(told_on_both: Ledger) -> 
         with pytest.raises(InvalidOption) as raised:
             told_on_both.compare("p", a, b)
         assert raised.value.message == f"{a} and {b} differ in their settings: {unlike}"
-        assert raised.value.mend is not None
         assert raised.value.mend.endswith("to do it nevertheless: --anyway")
         assert told_on_both.compare("p", a, b, anyway=True).a.told == a
     found = told_on_both.compare("p", "last~3", "without C", anyway=True)
@@ -232,20 +222,8 @@ def test_states_that_were_read_differently_are_refused(told_on_both: Ledger) -> 
     assert found.to_dict()["periods"] == {
         "items_only_a": 0, "items_only_b": 0, "items_in_both": 5,
     }  # fmt: skip
-    assert found.because is not None
-    assert found.because.shares is not None
     assert found.because.shares.keys() == {"same_items"}
     assert found.because.annotators["C"].after is None
-
-
-def test_times_may_differ_for_they_are_what_is_compared(told_on_both: Ledger) -> None:
-    told_on_both.snapshot("p", name="late", since=day(3))
-    told_on_both.snapshot("p", name="early", as_of=day(2))
-    found = told_on_both.compare("p", "early", "late")
-    assert figure(found, "percent_agreement").before == pytest.approx(2 / 3)
-    late = told_on_both.agreement("p", since=day(3)).measure("percent_agreement").value
-    assert figure(found, "percent_agreement").after == late
-    assert as_json(found.b)["since"] == "2024-01-03T00:00:00Z"
 
 
 def test_a_state_that_is_no_snapshot_is_like_the_snapshot_beside_it(told: Ledger) -> None:
@@ -253,7 +231,6 @@ def test_a_state_that_is_no_snapshot_is_like_the_snapshot_beside_it(told: Ledger
     for a, b, kind in (("A and B", "..", "new_items"), (day(6), "A and B", "removed_answers")):
         found = told.compare("p", a, b)
         assert {one.comparison.confidence for one in found.measures} == {0.5}
-        assert found.because is not None
         assert {*found.because.annotators} == {"A", "B"}
         # Of the same people, not of the same time: on the fifth day there was more.
         assert (found.changes or {})[kind] > 0
@@ -282,3 +259,193 @@ def test_numbers_of_annotators_mean_nothing_across_projects(told: Ledger) -> Non
     told.snapshot("q", name="wide", confidence=0.5)
     with pytest.raises(InvalidOption, match="confidence"):
         told.compare("p", "last", "wide", other="q")
+
+
+# -- two periods that do not overlap --------------------------------------------------------
+
+FIRST_DAY = on(1, "i A x", "i B x", "j A x", "j B y", "k A y", "k B y", "l A x", "l B x")
+SECOND_DAY = on(3, "i A y", "i B x", "m A x", "m B y", "n A y", "n B y", "n C y", "o B x", "o C y")
+APART = (f"..{day(1)}", f"{day(2)}..")
+
+
+def fill_periods(ledger: Ledger) -> None:
+    """Two days; one item is answered on both, by the same people."""
+    tell(ledger, FIRST_DAY, SECOND_DAY)
+
+
+@pytest.fixture
+def periods(ledger: Ledger, fill_once: FillOnce) -> Ledger:
+    return fill_once(ledger, fill_periods)
+
+
+def test_periods_add_and_take_nothing_away(periods: Ledger) -> None:
+    found = periods.compare("p", *APART)
+    shown = json.loads(json.dumps(found.to_dict()))
+    assert shown["changes"] is None
+    assert shown["periods"] == {"items_only_a": 3, "items_only_b": 3, "items_in_both": 1}
+    assert shown["shared_items"] == 1
+    assert not found.is_unchanged
+    because = shown["because"]
+    kinds = ("new_items", "new_answers", "revised_answers", "removed_answers")
+    assert {because[kind] for kind in kinds} == {None}
+    assert because["undefined"] is None
+    # Of agreement: i, j, k, l were 1, 0, 1, 1; i, m, n, o are 0, 0, 1, 0.
+    # With the other items but i as before: 1, 0, 1, 0; with i as after but the items of before:
+    # 0, 0, 1, 1.
+    agreement = figure(found, "percent_agreement")
+    assert (agreement.before, agreement.after) == (0.75, 0.25)
+    assert agreement.shares == pytest.approx({"other_items": -0.25, "same_items": -0.25})
+    back = figure(periods.compare("p", *APART[::-1]), "percent_agreement")
+    assert back.shares == pytest.approx({"other_items": 0.25, "same_items": 0.25})
+    note(periods, "new rules", 2, guideline="v2")
+    for name in ("new rules", "v2", "guideline v2"):
+        by_name = periods.compare("p", f"..{name}", f"{name}..").to_dict()
+        assert by_name["measures"] == shown["measures"], name
+
+
+def test_every_way_of_sharing_adds_up_to_the_difference(periods: Ledger) -> None:
+    for sides in (APART, APART[::-1], (day(2), day(4)), (f"..{day(3)}", f"{day(2)}..")):
+        shown = periods.compare("p", *sides).to_dict()
+        defined = [one for one in shown["measures"] if one["because"] is not None]
+        assert len(defined) >= 5
+        for one in defined:
+            assert math.fsum(one["because"].values()) == pytest.approx(one["difference"])
+        (lead,) = (o for o in shown["measures"] if o["measure"] == shown["because"]["measure"])
+        for parts in ("annotators", "categories"):
+            total = math.fsum(part["contribution"] for part in shown["because"][parts])
+            assert total == pytest.approx(lead["difference"])
+
+
+def test_periods_share_items_by_their_names_alone(periods: Ledger) -> None:
+    tell(periods, on(5, "q A x", "q B x", "r A y", "r B y"))
+    found = periods.compare("p", f"..{day(1)}", f"{day(5)}..")
+    assert found.items.both == 0
+    alpha = figure(found, "krippendorff_alpha")
+    place = found.measures.index(alpha)
+    assert alpha.comparison.test == "independent_t"
+    assert found.to_dict()["measures"][place]["because"] == {
+        "other_items": pytest.approx(alpha.comparison.difference),
+        "same_items": 0.0,
+    }
+    tell(periods, on(7, "k A y", "k B y", "s A x", "s B y"))  # k alike on both days
+    found = periods.compare("p", f"..{day(1)}", f"{day(7)}..")
+    assert (found.items, found.changes) == ((3, 1, 1), None)
+    assert figure(found, "percent_agreement").shares == pytest.approx(
+        {"other_items": 0.5 - 0.75, "same_items": 0.0}, abs=1e-12
+    )
+
+
+def test_recorded_periods_are_periods_and_overlapping_ones_states(periods: Ledger) -> None:
+    """Snapshots of a time are periods, too; of all answers they are states."""
+    periods.snapshot("p", name="first", until=day(1))
+    periods.snapshot("p", name="second", since=day(2))
+    periods.snapshot("p", name="all")
+    assert periods.compare("p", "first", "second").changes is None
+    assert periods.compare("p", "first", "all").changes is not None
+    assert periods.compare("p", "second", "all").to_dict()["periods"] is None
+    at_the_end = periods.compare("p", f"..{day(1)}", "second")
+    assert figure(at_the_end, "percent_agreement").shares == pytest.approx(
+        {"other_items": -0.25, "same_items": -0.25}
+    )
+    for sides in ((f"..{day(3)}", f"{day(3)}.."), (day(2), f"{day(2)}.."), ("..", f"{day(2)}..")):
+        found = periods.compare("p", *sides)
+        assert found.changes is not None
+        assert found.to_dict()["periods"] is None
+    assert periods.compare("p", day(2), f"{day(3)}..").changes is None
+
+
+# -- versions of one model ------------------------------------------------------------------
+
+
+FIRST = on(1, "i A x", "i B x", "i M5 x", "j A x", "j B y", "j M5 y", "k A y", "k M5 y")
+SECOND = on(3, "m A x", "m B y", "m M8 x", "n A y", "n B y", "n M8 x", "i M8 y")
+MODELS = "annotator,kind,family,version\nM5,model,M,may\nM8,model,M,august\n"
+
+
+def fill_versions(ledger: Ledger) -> None:
+    """Two people answer on both days; one version of a model on each."""
+    tell(ledger, FIRST, SECOND)
+    with TemporaryDirectory() as folder:
+        ledger.import_annotators(write_file(Path(folder) / "models.csv", MODELS), "p")
+
+
+@pytest.fixture
+def versions(ledger: Ledger, fill_once: FillOnce) -> Ledger:
+    return fill_once(ledger, fill_versions)
+
+
+def families(found: Any) -> list[dict[str, Any]]:
+    """What the JSON says of families, versions by name."""
+    return [
+        {key: [v["annotator"] for v in one[key]] if key in "ab" else one[key] for key in one}
+        for one in found.to_dict()["families"]
+    ]
+
+
+def test_another_version_answers(versions: Ledger) -> None:
+    found = versions.compare("p", *APART)
+    assert families(found) == [{"family": "M", "a": ["M5"], "b": ["M8"], "contribution": None}]
+    assert found.to_dict()["families"][0]["b"] == [{"annotator": "M8", "version": "august"}]
+    page = notebook_html(compare_view(found))
+    assert (
+        "The judge changed: M was M5 (may) before and is M8 (august) now. "
+        "Its answers do not count in these figures." in page
+    )
+    # Answers of before still stand at a later time.
+    (one,) = families(versions.compare("p", day(1), day(3)))
+    assert (one["a"], one["b"]) == (["M5"], ["M5", "M8"])
+    assert families(versions.compare("p", day(3), day(4))) == []
+    assert families(versions.compare("p", day(3), day(3))) == []
+
+
+def test_its_part_in_the_difference_is_that_of_its_versions(versions: Ledger) -> None:
+    for n, names in enumerate((["A", "B", "M5"], ["A", "B", "M8"])):
+        versions.snapshot("p", name=f"s{n}", annotators=names)
+    found = versions.compare("p", "s0", "s1", anyway=True)
+    parts = found.because.annotators
+    (one,) = families(found)
+    assert one["contribution"] == pytest.approx(fsum(parts[v].contribution for v in ("M5", "M8")))
+    assert "moves by" in notebook_html(compare_view(found))
+
+
+def test_other_answers_of_the_project(versions: Ledger) -> None:
+    found = versions.against("p", {"annotators": ["A", "M5"]}, annotators=["A", "M8"])
+    (one,) = families(found)
+    assert (one["a"], one["b"]) == (["M8"], ["M5"])
+    page = notebook_html(compare_against_view(found))
+    assert "The judge differs: M is M5 (may) in the other answers and is M8 (august) in" in page
+    # Only one side names annotators: models count there alone.
+    (one,) = families(versions.against("p", {"annotators": ["A", "M5"]}))
+    assert (one["a"], one["b"]) == ([], ["M5"])
+    assert families(versions.against("p", {"annotators": ["A"]}, annotators=["B"])) == []
+
+
+def test_only_models_with_a_family_are_versions(
+    versions: Ledger, write: Callable[..., Path]
+) -> None:
+    versions.import_annotators(write("annotator,family\nM8,N\nA,M\n"), "p")
+    assert [one["family"] for one in families(versions.compare("p", *APART))] == ["M", "N"]
+    versions.annotators.kind("p", "M8", "human")
+    (one,) = families(versions.compare("p", *APART))
+    assert (one["family"], one["a"], one["b"]) == ("M", ["M5"], [])
+    versions.annotators.kind("p", "M8", "model")
+    versions.imports.undo(4)
+    (one,) = families(versions.compare("p", *APART))
+    assert (one["a"], one["b"]) == (["M5"], ["M8"])
+    versions.annotators.merge("p", "M8", "M5")
+    assert families(versions.compare("p", *APART)) == [], "an alias is its annotator"
+
+
+def test_statements_do_not_depend_on_the_families(
+    sqlite_ledger: Ledger, write: Callable[..., Path]
+) -> None:
+    tell(sqlite_ledger, FIRST, SECOND)
+
+    def statements() -> int:
+        with count_statements(sqlite_ledger.database.engine) as counted:
+            sqlite_ledger.compare("p", *APART)
+        return counted.number
+
+    without = statements()
+    sqlite_ledger.import_annotators(write(MODELS), "p")
+    assert statements() == without

@@ -29,16 +29,16 @@ MARKED = [
 ]  # fmt: skip
 
 
-def fill(ledger: Ledger, write: Write, rows: list[Any], **how: Any) -> None:
-    ledger.import_file(write(csv_text(rows)), "p", **how)
+def fill(ledger: Ledger, write: Write, rows: list[Any], project: str = "p", **how: Any) -> None:
+    ledger.import_file(write(csv_text(rows)), project, **how)
 
 
-def text(ledger: Ledger, reader: str, **how: Any) -> tuple[str, dict[str, int]]:
-    with ledger.document("p", reader, **how) as document:
+def text(ledger: Ledger, reader: str, project: str = "p", **how: Any) -> tuple[str, dict[str, int]]:
+    with ledger.document(project, reader, **how) as document:
         return "".join(document.parts), dict(document.left_out)
 
 
-def test_predictions_as_label_studio_takes_them(ledger: Ledger, write: Write) -> None:
+def test_predictions_are_what_label_studio_takes(ledger: Ledger, write: Write) -> None:
     fill(ledger, write, ANSWERS, keep=["topic"])
     written, left_out = text(ledger, "label-studio", control="tone", on="body")
     first, second = json.loads(written)
@@ -58,32 +58,21 @@ def test_predictions_as_label_studio_takes_them(ledger: Ledger, write: Write) ->
         "a consensus, because of a tie": 1,
         "the text of an item, which is not known": 1,
     }
-
-
-def test_predictions_are_read_back_as_answers_of_a_model(
-    ledger: Ledger, write: Write, tmp_path: Path
-) -> None:
-    fill(ledger, write, ANSWERS)
-    path = tmp_path / "predictions.json"
-    path.write_text(text(ledger, "label-studio", control="tone")[0], "utf-8")
-    ledger.import_file(path, "back")
+    ledger.import_file(write(written, "predictions.json"), "back")
     columns = ("item", "annotator", "category", "kind", "confidence")
     assert standing(ledger, "back", *columns) == [
         ("7", "consensus-majority", "good", "model", pytest.approx(2 / 3))
     ]
 
 
-@pytest.mark.parametrize(
-    ("scale", "kind", "value"), [("ordinal", "rating", 4), ("interval", "number", 4)]
-)
-def test_numbers_are_ratings(
-    sqlite_ledger: Ledger, write: Write, scale: Any, kind: str, value: int
-) -> None:
+def test_numbers_are_ratings(sqlite_ledger: Ledger, write: Write) -> None:
     rows = [("item", "annotator", "category"), ("1", "a", "4"), ("1", "b", "4")]
-    fill(sqlite_ledger, write, rows, options=QuestionOptions(scale=scale))
-    ((task,)) = json.loads(text(sqlite_ledger, "label-studio")[0])
-    (region,) = task["predictions"][0]["result"]
-    assert (region["type"], region["value"], region["from_name"]) == (kind, {kind: 4}, "label")
+    for scale, kind in (("ordinal", "rating"), ("interval", "number")):
+        fill(sqlite_ledger, write, rows, scale, options=QuestionOptions(scale=scale))
+        (task,) = json.loads(text(sqlite_ledger, "label-studio", scale)[0])
+        (region,) = task["predictions"][0]["result"]
+        assert (region["type"], region["value"]) == (kind, {kind: 4})
+        assert region["from_name"] == "label"
 
 
 def test_spans_are_labels(ledger: Ledger, write: Write, tmp_path: Path) -> None:
@@ -121,12 +110,9 @@ def test_soft_labels_are_read_back(ledger: Ledger, write: Write, tmp_path: Path)
     path.write_text(written, "utf-8")
     ledger.import_file(path, "back")
     assert standing(ledger, "back") == standing(ledger)
-
-
-def test_soft_labels_of_several_categories(sqlite_ledger: Ledger, write: Write) -> None:
     rows = [("item", "annotator", "category"), (1, "a", "x"), (1, "a", "y"), (1, "b", "y")]
-    fill(sqlite_ledger, write, rows, options=SEVERAL)
-    told = json.loads(text(sqlite_ledger, "lewidi")[0])["1"]
+    fill(ledger, write, rows, "sets", options=SEVERAL)
+    told = json.loads(text(ledger, "lewidi", "sets")[0])["1"]
     assert told["annotations"] == {"a": ["x", "y"], "b": "y"}
     assert told["soft_label"] == {"x": {"0": 0.5, "1": 0.5}, "y": {"0": 0.0, "1": 1.0}}
 
@@ -160,16 +146,15 @@ def test_tags_are_read_back(ledger: Ledger, write: Write, tmp_path: Path) -> Non
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize("reader", ["lewidi", "label-studio"])
-def test_what_a_reader_cannot_hold(sqlite_ledger: Ledger, write: Write, reader: str) -> None:
+def test_kinds_that_a_reader_cannot_hold_are_refused(sqlite_ledger: Ledger, write: Write) -> None:
     rows = [("item", "annotator", "category", "start", "end"), ("d", "a", "x", 0, 3)]
     options = QuestionOptions(answers="spans", offsets="tokens")
     fill(sqlite_ledger, write, rows, options=options)
-    with pytest.raises(InvalidOption, match=r"soft labels|counts characters"):
-        text(sqlite_ledger, reader)
-
-
-def test_categories_are_no_spans(sqlite_ledger: Ledger, write: Write) -> None:
-    fill(sqlite_ledger, write, ANSWERS)
-    with pytest.raises(InvalidOption, match=r"has no spans"):
-        text(sqlite_ledger, "conll")
+    fill(sqlite_ledger, write, ANSWERS, "labels")
+    for reader, project, message in (
+        ("lewidi", "p", "soft labels"),
+        ("label-studio", "p", "counts characters"),
+        ("conll", "labels", "has no spans"),
+    ):
+        with pytest.raises(InvalidOption, match=message):
+            text(sqlite_ledger, reader, project)

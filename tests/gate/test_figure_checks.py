@@ -48,26 +48,27 @@ def test_who_is_found_fails_the_gate_until_it_is_dismissed(crowded: Ledger, gate
     assert found.why == "The audit finds nobody (settled: flag 1)."
 
 
-def test_who_is_not_looked_at_is_not_found(crowded: Ledger, gate: Gate) -> None:
-    assert gate(CONSTANT, exclude_annotators="constant 1").passed
+def test_findings_of_any_kind_and_of_kinds_that_do_not_apply(crowded: Ledger, gate: Gate) -> None:
+    anyone = '[[check]]\nflags = ["any"]'
+    for text in (CONSTANT, anyone):
+        assert gate(text, exclude_annotators="constant 1").passed
+    (result,) = gate(anyone).checks
+    assert (result.passed, result.check) == (False, "no finding of any kind")
     crowded.audit("p", record=True)
     assert gate(CONSTANT, exclude_flagged=True).passed
-
-
-def test_any_kind(crowded: Ledger, gate: Gate) -> None:
-    (found,) = gate('[[check]]\nflags = ["any"]').checks
-    assert found.passed is False
-    assert found.check == "no finding of any kind"
-    assert gate('[[check]]\nflags = ["any"]', exclude_annotators="constant 1").passed
-
-
-def test_a_kind_that_cannot_be_looked_for_is_not_clear(crowded: Ledger, gate: Gate) -> None:
-    (found,) = gate('[[check]]\nflags = ["too_fast", "severity_bias"]').checks
-    assert (found.passed, found.value, found.undefined) == (None, None, "not_applicable")
-    assert "severity_bias (there are no ordered categories)" in found.why
+    (result,) = gate('[[check]]\nflags = ["too_fast", "severity_bias"]').checks
+    assert (result.passed, result.value, result.undefined) == (None, None, "not_applicable")
+    assert "severity_bias (there are no ordered categories)" in result.why
     # What another kind finds is found all the same.
-    (found,) = gate('[[check]]\nflags = ["severity_bias", "constant_category"]').checks
-    assert found.passed is False
+    (result,) = gate('[[check]]\nflags = ["severity_bias", "constant_category"]').checks
+    assert result.passed is False
+    load(crowded, [(1, "ada", "x")], "q")
+    for text, why in (
+        (CONSTANT, "Not looked for: constant_category (there are no items with two answers)."),
+        (anyone, "No kind of finding can be looked for."),
+    ):
+        (result,) = gate(text, "q").checks
+        assert (result.passed, result.why) == (None, why)
 
 
 def test_speed_is_a_remark_and_counts_only_if_it_is_named(ledger: Ledger, gate: Gate) -> None:
@@ -89,16 +90,6 @@ def test_speed_is_a_remark_and_counts_only_if_it_is_named(ledger: Ledger, gate: 
     assert [flag.kind for flag in found.failing("flagged:too_fast")] == ["too_fast"]
     assert gate('[[check]]\nflags = ["any"]').passed
     assert not gate('[[check]]\nflags = ["too_fast"]').passed
-
-
-def test_nobody_is_found_where_there_is_nobody(ledger: Ledger, gate: Gate) -> None:
-    load(ledger, [(1, "ada", "x")])
-    (found,) = gate(CONSTANT).checks
-    assert found.passed is None
-    assert found.why == "Not looked for: constant_category (there are no items with two answers)."
-    (found,) = gate('[[check]]\nflags = ["any"]').checks
-    assert found.passed is None
-    assert found.why == "No kind of finding can be looked for."
 
 
 # -- the life of a finding -----------------------------------------------------------------
@@ -137,16 +128,17 @@ def test_a_category_counts_as_read_in_two_ways_if_enough_items_tell(people: Ledg
 ADA = [(("ada",), "category_bias", ())]
 
 
-@pytest.mark.parametrize("state", ["open", "acknowledge"])
-def test_a_finding_that_stands_is_found(people: Ledger, state: str) -> None:
+def test_finding_stands_until_it_is_settled(people: Ledger) -> None:
     record(people, Seen(1))
-    if state != "open":
-        acted(people, "acknowledge", 1)
+    assert now(people, Seen(1)) == Found(ADA, [])
+    acted(people, "acknowledge", 1)
+    assert now(people, Seen(1)) == Found(ADA, [])
+    record(people)  # it is not found any more, and then again
     assert now(people, Seen(1)) == Found(ADA, [])
 
 
 @pytest.mark.parametrize("action", ["dismiss", "resolve"])
-def test_a_finding_that_somebody_settled_is_not(people: Ledger, action: str) -> None:
+def test_settled_finding_is_not_found(people: Ledger, action: str) -> None:
     record(people, Seen(1))
     acted(people, action, 1)
     assert now(people, Seen(1)) == Found([], [1])
@@ -155,7 +147,7 @@ def test_a_finding_that_somebody_settled_is_not(people: Ledger, action: str) -> 
     assert now(people, Seen(1)) == Found([], [1])
 
 
-def test_a_dismissed_finding_is_found_where_a_recorded_audit_would_open_it(people: Ledger) -> None:
+def test_dismissed_finding_is_found_where_an_audit_would_open_it(people: Ledger) -> None:
     record(people, Seen(1, informative=40))
     acted(people, "dismiss", 1)
     assert now(people, Seen(1, informative=59)) == Found([], [1])
@@ -166,13 +158,7 @@ def test_a_dismissed_finding_is_found_where_a_recorded_audit_would_open_it(peopl
     assert now(people, Seen(1, informative=60)) == Found([], [1])
 
 
-def test_what_an_audit_closed_and_is_back_is_found(people: Ledger) -> None:
-    record(people, Seen(1))
-    record(people)  # it is not found any more
-    assert now(people, Seen(1)) == Found(ADA, [])
-
-
-def test_one_about_a_pair_is_found_once_and_settled_once(people: Ledger) -> None:
+def test_finding_about_a_pair_is_found_once_and_settled_once(people: Ledger) -> None:
     copied = Seen(1, "copying", category=None, other=3)
     assert now(people, copied) == Found([(("ada", "cy"), "copying", ())], [])
     record(people, copied)
@@ -180,13 +166,10 @@ def test_one_about_a_pair_is_found_once_and_settled_once(people: Ledger) -> None
     assert now(people, copied) == Found([], [1])
 
 
-def test_a_finding_is_of_the_kinds_that_it_explains(people: Ledger) -> None:
+def test_finding_is_of_the_kinds_that_it_explains(people: Ledger) -> None:
     assert now(people, Seen(1), kinds=("k",)) == Found([(("ada",), "category_bias", ("k",))], [])
     assert now(people, Seen(1), kinds=("drift",)) == Found([], [])
     assert now(people, Seen(1), kinds=("drift", "category_bias")) == Found(ADA, [])
-
-
-def test_of_any_kind_it_is_enough_that_some_can_be_looked_for(people: Ledger) -> None:
     with people.asking("p") as (connection, question):
         present = Present(connection, question, parse_gate_config(CONSTANT, "f"))
         assert gate_kinds_not_applicable(present, ()) == {}

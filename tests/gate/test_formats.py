@@ -9,7 +9,6 @@ from typing import Any
 from urllib.parse import unquote
 from xml.etree import ElementTree as ET
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -26,11 +25,9 @@ from tracker.gate.tables import (
 
 
 def result(
-    name: str, kind: Kind, passed: bool | None, reason: str, line: int, **further: Any
+    name: str, kind: Kind, passed: bool | None, reason: str, line: int, **more: Any
 ) -> CheckResult:
-    return CheckResult(
-        name=name, kind=kind, passed=passed, reason=reason, line=line, **further
-    )  # fmt: skip
+    return CheckResult(name=name, kind=kind, passed=passed, reason=reason, line=line, **more)
 
 
 PASSED = result("alpha", "at_least", True, "It is.", 3, measure="krippendorff_alpha",
@@ -62,155 +59,65 @@ def results(draw: Any) -> GateResult:
     return GateResult(draw(TEXTS), draw(TEXTS), tuple(draw(st.lists(checks, max_size=4))))
 
 
-# -- JUnit ---------------------------------------------------------------------------------
-
-
-def test_junit() -> None:
+def test_unknown_is_an_error_in_junit_and_a_warning_in_sarif(tmp_path: Path) -> None:
     root = ET.fromstring(gate_junit_xml(MIXED))  # noqa: S314 - it is our own
-    assert root.tag == "testsuites"
     (suite,) = root
     for element in (root, suite):
-        numbers = [element.get(key) for key in ("tests", "failures", "errors")]
-        assert numbers == ["5", "2", "1"]
+        assert [element.get(key) for key in ("tests", "failures", "errors")] == ["5", "2", "1"]
     cases = list(suite)
-    assert [case.get("name") for case in cases] == [check.check for check in MIXED.checks]
-    assert {case.get("classname") for case in cases} == {"my reviews"}
-    assert [case.get("line") for case in cases] == ["3", "7", "12", "20", "22"]
     assert [[part.tag for part in case] for case in cases] == [
         [], ["failure"], ["error"], ["failure"], [],
     ]  # fmt: skip
+    assert [case.get("line") for case in cases] == ["3", "7", "12", "20", "22"]
+    assert cases[2][0].get("type") == "no_snapshot"
     (failure,) = cases[1]
     assert (failure.get("message"), failure.text) == (FAILED.why, FAILED.why)
-    assert cases[2][0].get("type") == "no_snapshot"
-
-
-@given(results())
-def test_junit_is_xml_whatever_is_in_it(found: GateResult) -> None:
-    root = ET.fromstring(gate_junit_xml(found))  # noqa: S314 - it is our own
-    assert len(root.findall("./testsuite/testcase")) == len(found.checks)
-
-
-# -- SARIF ---------------------------------------------------------------------------------
-
-
-def test_sarif() -> None:
-    told = json.loads(gate_sarif(MIXED))
-    assert told["version"] == "2.1.0"
-    assert told["$schema"].endswith("sarif-2.1.0.json")
-    (run,) = told["runs"]
-    driver = run["tool"]["driver"]
-    assert driver["name"] == "tracker"
-    rules = [rule["id"] for rule in driver["rules"]]
+    (run,) = json.loads(gate_sarif(MIXED))["runs"]
+    rules = [rule["id"] for rule in run["tool"]["driver"]["rules"]]
     assert rules == ["at_least", "max_drop", "flags", "items_at_least"]
-    assert all(rule["shortDescription"]["text"] for rule in driver["rules"])
-    results = run["results"]
-    assert [one["ruleId"] for one in results] == ["at_least", "max_drop", "flags"]
-    assert [rules[one["ruleIndex"]] for one in results] == [one["ruleId"] for one in results]
-    assert [one["level"] for one in results] == ["error", "warning", "error"]
-    assert FAILED.why in results[0]["message"]["text"]
-    places = [one["locations"][0]["physicalLocation"] for one in results]
+    assert [(rules[row["ruleIndex"]], row["level"]) for row in run["results"]] == [
+        ("at_least", "error"), ("max_drop", "warning"), ("flags", "error"),
+    ]  # fmt: skip
+    assert FAILED.why in run["results"][0]["message"]["text"]
+    places = [row["locations"][0]["physicalLocation"] for row in run["results"]]
     assert [place["region"] for place in places] == [{"startLine": n} for n in (7, 12, 20)]
-    uris = {place["artifactLocation"]["uri"] for place in places}
-    assert {unquote(uri) for uri in uris} == {"ci/gate ü.toml"}
-    assert all(re.fullmatch(r"[A-Za-z0-9%./_~-]+", uri) for uri in uris)
-    assert len({json.dumps(one["partialFingerprints"]) for one in results}) == 3
-
-
-def test_sarif_of_a_gate_that_passes_has_no_result(tmp_path: Path) -> None:
+    (uri,) = {place["artifactLocation"]["uri"] for place in places}
+    assert unquote(uri) == "ci/gate ü.toml"
+    assert re.fullmatch(r"[A-Za-z0-9%./_~-]+", uri)
+    assert len({json.dumps(row["partialFingerprints"]) for row in run["results"]}) == 3
     assert json.loads(gate_sarif(GOOD))["runs"][0]["results"] == []
     absolute = GateResult("p", str(tmp_path / "gate.toml"), (FAILED,))
     place = json.loads(gate_sarif(absolute))["runs"][0]["results"][0]["locations"][0]
     assert place["physicalLocation"]["artifactLocation"]["uri"].startswith("file:///")
 
 
-# -- Markdown ------------------------------------------------------------------------------
-
-
-def cells(line: str) -> list[str]:
-    """A row's cells."""
-    return [cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
-
-
-def test_markdown() -> None:
-    head, blank, *rows = gate_markdown(MIXED).splitlines()
+def test_markdown_and_github_commands_are_escaped() -> None:
+    head, _, *rows = gate_markdown(MIXED).splitlines()
     assert head == "### ❌ my reviews: 2 of 5 checks pass, 2 fail, 1 cannot be computed"
-    assert blank == ""
-    assert {len(cells(row)) for row in rows} == {5}
-    assert cells(rows[2]) == ["pass", "alpha", "0.500", "0.750", "It is."]
-    assert cells(rows[3])[:2] == ["**FAIL**", r'agreement on "a\|b"']
-    assert cells(rows[3])[4] == "It is 10%, not 50%."
-    assert cells(rows[4])[0] == "**unknown**"
-    assert cells(rows[6])[2:4] == ["1,000", "2,000"]
+    assert rows[2] == "| pass | alpha | 0.500 | 0.750 | It is. |"
+    assert rows[3].startswith(r'| **FAIL** | agreement on "a\|b" |')
+    assert rows[3].endswith("| It is 10%, not 50%. |")
+    assert rows[4].startswith("| **unknown** |")
+    assert "| 1,000 | 2,000 |" in rows[6]
     assert gate_markdown(GOOD).startswith("### ✅ p: 2 of 2 checks pass\n")
-
-
-def test_markdown_means_what_it_says() -> None:
     why = "a_b _c_ *d* `e` <f> [g](h) & \\| #1"
-    told = gate_markdown(GateResult("p", "f", (result("x", "flags", False, why, 1),)))
-    assert r"a_b \_c\_ \*d\* \`e\` \<f\> \[g\](h) \& \\\| \#1" in told
-
-
-@given(results())
-def test_every_row_of_markdown_has_five_cells(found: GateResult) -> None:
-    _, _, *rows = gate_markdown(found).removesuffix("\n").split("\n")
-    assert len(rows) == 2 + len(found.checks)
-    for row in rows:
-        # A stroke is a border unless an odd number of backslashes stands before it.
-        borders = [m for m in re.finditer(r"(\\*)\|", row) if len(m[1]) % 2 == 0]
-        assert len(borders) == 6
-
-
-# -- GitHub --------------------------------------------------------------------------------
-
-_COMMAND = re.compile(r"::(error|notice)(?: ([^:]*))?::(.*)")
-
-
-def commands(text: str) -> list[tuple[str, dict[str, str], str]]:
-    """Workflow commands as the runner reads them."""
-    found = []
-    for line in text.splitlines():
-        match = _COMMAND.fullmatch(line)
-        assert match, line
-        name, properties, message = match.groups()
-        pairs = (pair.partition("=") for pair in properties.split(","))
-        found.append((name, {key: plain(value) for key, _, value in pairs}, plain(message)))
-    return found
-
-
-def plain(text: str) -> str:
-    """A text as it was before it was escaped."""
-    for code, character in (("%0D", "\r"), ("%0A", "\n"), ("%3A", ":"), ("%2C", ",")):
-        text = text.replace(code, character)
-    return text.replace("%25", "%")
-
-
-def test_github_shows_each_check_that_does_not_pass_at_its_line() -> None:
-    told = commands(gate_github_commands(MIXED))
-    assert [name for name, _, _ in told] == ["error"] * 3
-    assert [properties["line"] for _, properties, _ in told] == ["7", "20", "12"]
-    assert {properties["file"] for _, properties, _ in told} == {"ci/gate ü.toml"}
-    assert told[0][1]["title"] == 'my reviews: agreement on "a|b": FAIL'
-    assert told[1][1]["title"] == "my reviews: flags: a, b: FAIL"
-    assert told[0][2] == FAILED.why
-    assert told[2][1]["title"] == "my reviews: drop: unknown"
-
-
-def test_github_has_a_notice_where_all_pass() -> None:
+    text = gate_markdown(GateResult("p", "f", (result("x", "flags", False, why, 1),)))
+    assert r"a_b \_c\_ \*d\* \`e\` \<f\> \[g\](h) \& \\\| \#1" in text
+    failed, found, unknown = gate_github_commands(MIXED).splitlines()
+    assert failed == (
+        '::error file=ci/gate ü.toml,line=7,title=my reviews%3A agreement on "a|b"%3A FAIL'
+        "::It is 10%25, not%0A50%25."
+    )
+    assert found.startswith("::error file=ci/gate ü.toml,line=20,title=my reviews%3A flags%3A a%2C")
+    assert unknown.startswith("::error file=ci/gate ü.toml,line=12,title=my reviews%3A drop%3A unk")
     assert gate_github_commands(GOOD) == "::notice title=tracker gate p::2 of 2 checks pass\n"
-
-
-def test_github_escapes() -> None:
     bad = result("a:b,c%d\r", "flags", False, "50%: a, b\r\nc", 1)
-    told = gate_github_commands(GateResult("p", "C:\\x,y", (bad,)))
-    assert told == (
+    assert gate_github_commands(GateResult("p", "C:\\x,y", (bad,))) == (
         "::error file=C%3A\\x%2Cy,line=1,title=p%3A a%3Ab%2Cc%25d\\r%3A FAIL::50%25: a, b\\r%0Ac\n"
     )
 
 
-# -- for people ----------------------------------------------------------------------------
-
-
-def test_the_text() -> None:
+def test_text_and_summary_count_what_passes() -> None:
     told = gate_text(MIXED)
     assert told.startswith("my reviews  2 of 5 checks pass, 2 fail, 1 cannot be computed\n")
     assert re.search(r"pass +alpha +0\.500 +0\.750", told)
@@ -219,26 +126,25 @@ def test_the_text() -> None:
     assert "unknown      drop  There is no snapshot.\n" in told
     assert "\x1b" not in told
     assert not re.search(r" $", told, re.MULTILINE)
-
-
-@pytest.mark.parametrize(
-    ("checks", "line"),
-    [
+    for checks, line in (
         ((PASSED,), "1 of 1 checks pass"),
         ((FAILED,), "0 of 1 checks pass, 1 fails"),
         ((UNKNOWN, PASSED), "1 of 2 checks pass, 1 cannot be computed"),
-    ],
-)
-def test_the_line_that_sums_up(checks: tuple[CheckResult, ...], line: str) -> None:
-    assert gate_summary_text(GateResult("p", "f", checks)) == line
-
-
-def test_no_check_is_no_pass() -> None:
+    ):
+        assert gate_summary_text(GateResult("p", "f", checks)) == line
     assert not GateResult("p", "f", ()).passed
     assert not GateResult("p", "f", (PASSED, UNKNOWN)).passed
 
 
 @given(results())
-def test_every_form_takes_any_text(found: GateResult) -> None:
+def test_every_form_takes_any_text(gate: GateResult) -> None:
     for form in FORMATS.values():
-        assert form(found).endswith("\n") or not found.checks
+        assert form(gate).endswith("\n") or not gate.checks
+    root = ET.fromstring(gate_junit_xml(gate))  # noqa: S314 - it is our own
+    assert len(root.findall("./testsuite/testcase")) == len(gate.checks)
+    _, _, *rows = gate_markdown(gate).removesuffix("\n").split("\n")
+    assert len(rows) == 2 + len(gate.checks)
+    for row in rows:
+        # A stroke is a border unless an odd number of backslashes stands before it.
+        borders = [m for m in re.finditer(r"(\\*)\|", row) if len(m[1]) % 2 == 0]
+        assert len(borders) == 6

@@ -3,55 +3,55 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+from sqlalchemy import text
 
+from tests.helpers import count_statements
+from tests.storage.rows import fill as fill_tables
 from tracker.core.errors import InvalidOption, NotFound
+from tracker.counts.trail import change_sentence
+from tracker.history.status import status_as_json
 from tracker.ledger import Ledger
+from tracker.ledger.figures import Figures
 from tracker.plan.plan import Plan, read_assumed
 from tracker.projects.goals import Want, read_want
+from tracker.projects.projects import answers_revision, find_project
+from tracker.storage.database import Database
 
 PEOPLE = ("ann", "bob", "cat")
 
 
-@pytest.mark.parametrize(
-    ("text", "want"),
-    [
+def test_wanted_width_and_assumptions_are_read() -> None:
+    for wish, want in (
         ("alpha +-0.05", Want("krippendorff_alpha", None, 0.05)),
         ("fleiss_kappa±.1", Want("fleiss_kappa", None, 0.1)),
         ("rate:very good +/- .03", Want("rate", "very good", 0.03)),
         (" share:a:b  +- 0.02 ", Want("share", "a:b", 0.02)),
-    ],
-)
-def test_a_figure_and_its_half_width_are_read(text: str, want: Want) -> None:
-    assert read_want(text) == want
-
-
-@pytest.mark.parametrize(
-    "text", ["", "alpha", "alpha 0.05", "alpha +- x", "alpha +-0", "alpha +-1.5", "mean:x +-.1"]
-)
-def test_what_is_not_one_is_refused(text: str) -> None:
-    with pytest.raises(InvalidOption):
-        read_want(text)
-
-
-@pytest.mark.parametrize(
-    "text",
-    ["", "alpha=.5", "alpha=2,prevalence=.2", "alpha=.5,prevalence=1", "alpha=.5,prevalence=.6/.5",
-     "alpha=.5,prevalence=x", "alpha=.5,prevalence=.2,x=1"],
-)  # fmt: skip
-def test_what_cannot_be_assumed_is_refused(text: str) -> None:
-    with pytest.raises(InvalidOption):
-        read_assumed(text)
-
-
-def test_the_share_of_the_last_category_may_be_left_out() -> None:
+    ):
+        assert read_want(wish) == want
     assert read_assumed("alpha=.5, prevalence=.2").shares == pytest.approx([0.2, 0.8])
     assert read_assumed("alpha=.5,prevalence=.2/.3/.5").shares == pytest.approx([0.2, 0.3, 0.5])
+
+
+@pytest.mark.parametrize(
+    ("read", "text"),
+    [
+        *((read_want, text) for text in (
+            "", "alpha", "alpha 0.05", "alpha +- x", "alpha +-0", "alpha +-1.5", "mean:x +-.1")),
+        *((read_assumed, text) for text in (
+            "", "alpha=.5", "alpha=2,prevalence=.2", "alpha=.5,prevalence=1",
+            "alpha=.5,prevalence=.6/.5", "alpha=.5,prevalence=x", "alpha=.5,prevalence=.2,x=1")),
+    ],
+)  # fmt: skip
+def test_unreadable_wish_or_assumption_is_refused(read: Callable[[str], Any], text: str) -> None:
+    with pytest.raises(InvalidOption):
+        read(text)
 
 
 def fill(
@@ -77,7 +77,6 @@ def ways_of(plan: Plan) -> dict[str, dict[str, Any]]:
 def test_items_grow_with_the_square_of_the_width(ledger: Ledger) -> None:
     fill(ledger, 300)
     now = ledger.plan("p", "alpha +-0.5").now
-    assert now.half_width is not None
     assert (now.items, now.answers_per_item) == (300, 3.0)
     plan = ledger.plan("p", f"alpha +-{now.half_width / 2}", cost=0.1)
     more = ways_of(plan)["more_items"]
@@ -88,7 +87,6 @@ def test_items_grow_with_the_square_of_the_width(ledger: Ledger) -> None:
     assert more["cost"] == pytest.approx(more["answers"] * 0.1)
     answers = [way.answers for way in plan.ways]
     assert answers == sorted(answers)
-    assert plan.pace is not None
     days = more["answers"] / plan.pace.per_day
     ready = pd.Timestamp(more["ready_on"]) - pd.Timestamp.now().normalize()
     assert ready.days == pytest.approx(days, abs=1.1)
@@ -132,7 +130,6 @@ def test_what_is_reached_needs_no_way(ledger: Ledger) -> None:
     plan = ledger.plan("p", "alpha +-0.3")
     assert (plan.reached, [*plan.ways], [*plan.left_out]) == (True, [], [])
     assert [row.way for row in plan.buys] == ["more_items", "more_answers"]
-    assert plan.now.half_width is not None
     assert all(row.half_width < plan.now.half_width for row in plan.buys)
 
 
@@ -158,7 +155,6 @@ def test_items_of_different_numbers_of_answers_are_topped_up(ledger: Ledger) -> 
     topped_up = sum(200 * max(missing, 0) for missing in lacking.values())
     assert both["answers"] == topped_up + (both["items"] - 400) * both["answers_per_item"]
     now = plan.now.half_width
-    assert now is not None
     nearly = ways_of(ledger.plan("p", f"alpha +-{now * 0.97}"))["more_answers"]
     assert (nearly["answers_per_item"], nearly["answers"]) == (3, 200)
 
@@ -171,7 +167,6 @@ def test_answers_that_nearly_agree_are_planned_on_their_scale(ledger: Ledger, sc
     ledger.projects.create("p", scale=scale)
     ledger.import_frame(pd.DataFrame(rows, columns=["item", "annotator", "category"]), "p")
     now = ledger.plan("p", "alpha +-.5").now
-    assert now.half_width is not None
     plan = ledger.plan("p", f"alpha +-{now.half_width * 0.85}")
     assert {"more_items", "more_answers"} <= {*ways_of(plan)}
 
@@ -213,8 +208,6 @@ def test_what_does_not_fit_is_refused(ledger: Ledger) -> None:
 
 
 def test_a_plan_costs_the_same_statements_of_more_answers(ledger: Ledger) -> None:
-    from tests.helpers import count_statements
-
     numbers = Counter[int]()
     for first, items in ((0, 50), (50, 400)):
         fill(ledger, items, first=first)
@@ -222,3 +215,85 @@ def test_a_plan_costs_the_same_statements_of_more_answers(ledger: Ledger) -> Non
             ledger.plan("p", "alpha +-0.01")
         numbers[counted.number] += 1
     assert len(numbers) == 1
+
+
+# -- goals ---------------------------------------------------------------------------------
+
+
+def test_a_goal_is_set_changed_and_taken_back(ledger: Ledger) -> None:
+    fill(ledger, 20)
+    revision = ledger.revision("p")
+    own = ledger.projects.set("p", goal=" alpha  +-.05", deadline="2026-12-31").question
+    assert (own.goal, own.deadline) == ("krippendorff_alpha +-0.05", "2026-12-31")
+    assert ledger.revision("p") != revision
+    assert ledger.projects.set("p", goal="share:x +-0.03").question.deadline == "2026-12-31"
+    assert ledger.projects.set("p", wanted=4).question.goal == "share:x +-0.03"
+    assert ledger.projects.set("p", deadline="").question.deadline is None
+    ledger.projects.set("p", deadline="2027-01-01")
+    none = ledger.projects.set("p", goal="").question
+    assert (none.goal, none.deadline) == (None, None)
+    told = [change_sentence(act) for act in ledger.projects.changes("p", about="settings").acts]
+    first, second = "krippendorff_alpha +-0.05 by 2026-12-31", "share:x +-0.03 by 2026-12-31"
+    assert f"set the goal of label from {first} to {second}" in told
+    with ledger.database.read() as connection:
+        project = find_project(connection, "p").id
+        before = answers_revision(connection, project)
+    ledger.projects.set("p", goal="alpha +-0.05")
+    with ledger.database.read() as connection:
+        assert answers_revision(connection, project) == before, "kept figures stay"
+
+
+def test_impossible_goal_is_refused(ledger: Ledger) -> None:
+    fill(ledger, 20)
+    for goal, deadline, error in (
+        ("alpha", None, InvalidOption),
+        ("alhpa +-0.1", None, InvalidOption),
+        ("span_f1_exact +-0.1", None, InvalidOption),
+        ("share:w +-0.1", None, NotFound),
+        ("alpha +-.1", "31.12.2026", InvalidOption),
+        (None, "2026-12-31", InvalidOption),
+    ):
+        with pytest.raises(error):
+            ledger.projects.set("p", goal=goal, deadline=deadline)
+    assert ledger.projects.show("p").question.goal is None
+
+
+def test_a_goal_is_told_with_what_is_missing(ledger: Ledger) -> None:
+    ledger.projects.create("p")
+    assert ledger.goals("p") == []
+    ledger.projects.set("p", goal="alpha +-0.05", deadline="2026-12-31")
+    (none,) = ledger.goals("p")
+    assert (none.value, none.reached, none.on_track) == (None, False, None)
+    assert "has no error yet" in none.why
+    fill(ledger, 300)
+    now = ledger.plan("p", "alpha +-.5").now.half_width
+    for wanted, deadline, on_track, words in [
+        (now * 1.1, "2026-12-31", True, "so that is reached"),
+        (now / 2, "9999-12-31", True, ", in time"),
+        (now / 2, "2000-01-01", False, ", too late"),
+        (now / 2, "", None, "at the pace of now"),
+    ]:
+        ledger.projects.set("p", goal=f"alpha +-{wanted}", deadline=deadline)
+        (goal,) = ledger.goals("p")
+        assert goal.on_track is on_track
+        assert words in goal.why
+        assert goal.reached == (wanted > now)
+    ledger.questions.add("p", "tone")
+    page = Figures(ledger).status("p").json()
+    assert [row["question"] for row in page["goals"]] == ["label"]
+    assert "goals" in status_as_json(ledger.status_by_question("p"))
+
+
+def test_an_older_program_cannot_hold_a_goal(empty_url: str) -> None:
+    database = Database(empty_url)
+    database.upgrade()
+    fill_tables(database)
+    with database.write() as connection:
+        later = ("saved_views", "drafts", "assignments", "batches", "decisions")
+        for table in (*later, "lake_names", "lake_files", "lakes"):
+            connection.execute(text(f"DELETE FROM {table}"))
+        connection.execute(
+            text("UPDATE questions SET instructions = NULL, also_asks = NULL, preference = NULL")
+        )
+    with pytest.raises(RuntimeError, match="questions with a goal"):
+        database.downgrade("0017")
