@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from sqlalchemy import text
 
 from tests.plan.test_plan import fill
-from tests.storage.rows import fill as fill_tables
 from tracker.core.errors import InvalidOption, NotFound
 from tracker.counts.trail import change_sentence
 from tracker.history.status import status_as_json
 from tracker.ledger import Ledger
 from tracker.ledger.figures import Figures
-from tracker.storage.database import Database
 
 
 def test_a_goal_is_set_changed_and_taken_back(ledger: Ledger) -> None:
@@ -96,18 +93,3 @@ def test_figures_that_are_kept_stay_when_a_goal_is_set(ledger: Ledger) -> None:
     before = revision()
     ledger.projects.set("p", goal="alpha +-0.05")
     assert revision() == before
-
-
-def test_an_older_program_cannot_hold_a_goal(empty_url: str) -> None:
-    database = Database(empty_url)
-    database.upgrade()
-    fill_tables(database)
-    with database.write() as connection:
-        later = ("saved_views", "drafts", "assignments", "batches", "decisions")
-        for table in (*later, "lake_names", "lake_files", "lakes"):
-            connection.execute(text(f"DELETE FROM {table}"))
-        connection.execute(
-            text("UPDATE questions SET instructions = NULL, also_asks = NULL, preference = NULL")
-        )
-    with pytest.raises(RuntimeError, match="questions with a goal"):
-        database.downgrade("0017")

@@ -15,7 +15,7 @@ from tests.helpers import stored
 from tests.storage.rows import APPEND_ONLY, fill, sample
 from tracker.history.prune import prune_snapshots
 from tracker.ledger import Ledger
-from tracker.storage.database import HEAD, Database
+from tracker.storage.database import Database
 from tracker.storage.schema import Base
 
 # Tables of pairs are in old records only.
@@ -90,7 +90,7 @@ def test_other_programs_cannot_replace_append_only_rows(
 
 def values_of(table: str, **changed: object) -> tuple[str, dict[str, object]]:
     """A row of a sample, changed, as the parameters of a test."""
-    return table, sample(HEAD)[table][0] | changed
+    return table, sample()[table][0] | changed
 
 
 SNAPSHOT = {"project_id": 1, "question_id": 1, "snapshot_id": 1}

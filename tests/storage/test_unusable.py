@@ -240,7 +240,7 @@ def test_what_fails_half_way_leaves_nothing(url: str) -> None:
 
     def fail() -> None:
         with database.write() as connection:
-            connection.execute(Base.metadata.tables["projects"].insert(), sample(HEAD)["projects"])
+            connection.execute(Base.metadata.tables["projects"].insert(), sample()["projects"])
             raise RuntimeError
 
     with pytest.raises(RuntimeError):

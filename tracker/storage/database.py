@@ -36,13 +36,11 @@ if TYPE_CHECKING:
     from alembic.config import Config
 
 
-REVISIONS = (
-    "0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008", "0009", "0010", "0011", "0012",
-    "0013", "0014", "0015", "0016", "0017", "0018", "0019", "0020",
-    "0021", "0022", "0023",
-)  # fmt: skip
+REVISIONS = ("r1",)
 """Every revision of the schema that this program knows, oldest first."""
 HEAD = REVISIONS[-1]
+_UNRELEASED = frozenset(f"{number:04}" for number in range(1, 24))
+"""The revisions of before the first release, which no release upgrades."""
 CHANGED_BY = "tracker_changed_by"
 """What a connection is told of who writes; `record_change` reads it."""
 _MIGRATING = threading.RLock()  # Alembic has one context for all threads
@@ -324,6 +322,11 @@ class Database:
         return revision
 
     def _known(self, revision: str | None) -> str | None:
+        if revision in _UNRELEASED:
+            raise DatabaseUnusable(
+                f"{self} was made by an older tracker that was never released",
+                "export its labels with that one (tracker export labels), and import them here",
+            )
         if revision is not None and revision not in REVISIONS:
             raise DatabaseUnusable(
                 f"{self} is at revision {revision}, which this program does not know",

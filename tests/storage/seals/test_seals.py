@@ -1,11 +1,9 @@
-"""Seals: the same on both databases, at the cost of a few statements, of old ledgers too."""
+"""Seals: the same on both databases, at the cost of a few statements."""
 
 from __future__ import annotations
 
-import gzip
 import itertools
 import json
-import sqlite3
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
@@ -20,10 +18,8 @@ from tracker.core.errors import NotFound
 from tracker.ledger import Ledger
 from tracker.projects.identities import erase_annotator, merge_annotators, split_annotator
 from tracker.projects.projects import purge_project
-from tracker.storage.database import HEAD
 
 Write = Callable[..., Path]
-OLD = Path(__file__).parents[2] / "data" / "ledgers" / "0001.sql.gz"
 
 
 def seals(ledger: Ledger) -> list[dict[str, Any]]:
@@ -118,45 +114,6 @@ def test_names_of_new_items_are_sealed_as_they_come_in(ledger: Ledger, write: Wr
     assert ledger.verify("p").passed
     assert [json.loads(seal["added"])["items"] for seal in seals(ledger)] == [3_000, 3_000, 3_002]
     assert ["names" in json.loads(seal["added"]) for seal in seals(ledger)] == [True, False, True]
-
-
-def test_a_ledger_of_the_first_revision_is_verified_and_sealed(
-    tmp_path: Path, write: Write
-) -> None:
-    file = tmp_path / "old.db"
-    plain = sqlite3.connect(file)
-    plain.executescript(gzip.decompress(OLD.read_bytes()).decode())
-    plain.close()
-    ledger = Ledger(f"sqlite:///{file}")
-    ledger.database.upgrade()
-    assert ledger.database.revision() == HEAD
-    assert ledger.database.check() == []
-    verified = ledger.verify("p")
-    assert (verified.passed, verified.snapshots, verified.thinned) == (True, 3, 1)
-    assert (verified.seals, verified.digest) == (0, None)
-    more = write("item,annotator,category\n i,A,always")
-    assert ledger.import_file(more, "p").id == 4
-    verified = ledger.verify("p")
-    assert (verified.ledger, verified.faults, verified.seals) == ((), (), 1)
-    with ledger.database.read() as connection:
-        told = connection.scalar(text("SELECT detail FROM changes WHERE kind = 'note'"))
-    assert told == '{"note": 1}'
-    assert b"guideline v2" in file.read_bytes(), "in the notes"
-
-
-def test_a_ledger_that_went_back_and_forth_is_verified(sqlite_file: Path, write: Write) -> None:
-    ledger = Ledger(str(sqlite_file))
-    furnished(ledger, write)
-    before = ledger.verify("p")
-    figures = ledger.history("p").to_dict()
-    ledger.database.downgrade("0001")
-    ledger.database.upgrade()
-    verified = ledger.verify("p")
-    assert (verified.faults, verified.recomputed) == ((), before.recomputed)
-    assert ledger.history("p").to_dict() == figures
-    ledger.snapshot("p")
-    assert ledger.verify("p").passed
-    assert ledger.verify("p").seals == 1
 
 
 def test_an_imports_number_is_not_given_again(ledger: Ledger, write: Write) -> None:

@@ -49,7 +49,7 @@ TAMPERED = {
     "labels of change 4 ": ["UPDATE labels SET first_change_id = 1 WHERE change_id = 4"],
     "labels of change 77": ["INSERT INTO changes VALUES (1, 77, 'import', 9, '{}')",
         "INSERT INTO labels SELECT project_id, question_id, 3, annotator_id, pass, category_id, "
-        "span_start, span_end, labeled_at, has_own_time, 77, source, given_as, spent_ms, NULL "
+        "span_start, span_end, labeled_at, has_own_time, NULL, 77, source, given_as, spent_ms "
         "FROM labels WHERE item_id = 1 AND annotator_id = 1"],
     "the change log": ["UPDATE changes SET recorded_at = recorded_at + 1 WHERE id = 2"],
     "the change log ": ["UPDATE changes SET detail = '{}' WHERE id = 3"],
