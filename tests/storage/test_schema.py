@@ -38,7 +38,9 @@ def constraints(database: Database) -> dict[str, dict[str | None, str]]:
     return named
 
 
-def test_head_has_the_models_tables_columns_and_constraints(url: str) -> None:
+def test_head_has_the_models_tables_columns_and_constraints(
+    url: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     database = Database(url)
     on_sqlite = database.backend.name == "sqlite"
 
@@ -75,6 +77,18 @@ def test_head_has_the_models_tables_columns_and_constraints(url: str) -> None:
         if on_sqlite:  # Postgres words a condition anew
             assert named == expected
     assert database.check() == []
+    for revision in ("0001", "0023"):  # of before the first release
+        with database.engine.begin() as connection:
+            connection.execute(text("UPDATE alembic_version SET version_num = :v"), {"v": revision})
+        for command in ("upgrade", "check"):
+            monkeypatch.setattr("sys.argv", ["tracker", "--database", url, "database", command])
+            with pytest.raises(SystemExit) as exit_:
+                main()
+            assert exit_.value.code == 5
+            error = squeeze(capsys.readouterr().err)
+            assert "was made by an older tracker that was never released" in error
+            assert "tracker export labels" in error
+        assert database.revision() == revision
 
 
 def test_revisions_are_those_in_the_folder_and_import_nothing_from_the_package() -> None:
@@ -91,6 +105,7 @@ def test_revisions_are_those_in_the_folder_and_import_nothing_from_the_package()
             ), revision.name
 
 
+@pytest.mark.usefixtures("migrated_each_time")
 def test_downgrade_removes_everything_and_upgrade_makes_it_again(empty_url: str) -> None:
     database = Database(empty_url)
     database.upgrade()
@@ -113,21 +128,3 @@ def test_downgrade_removes_everything_and_upgrade_makes_it_again(empty_url: str)
     database.upgrade()
     assert database.revision() == HEAD
     assert database.check() == []
-
-
-@pytest.mark.parametrize("revision", ["0001", "0023"])
-def test_ledger_of_before_the_first_release_must_be_exported(
-    url: str, revision: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    database = Database(url)
-    with database.engine.begin() as connection:
-        connection.execute(text("UPDATE alembic_version SET version_num = :v"), {"v": revision})
-    for command in ("upgrade", "check"):
-        monkeypatch.setattr("sys.argv", ["tracker", "--database", url, "database", command])
-        with pytest.raises(SystemExit) as exit_:
-            main()
-        assert exit_.value.code == 5
-        error = squeeze(capsys.readouterr().err)
-        assert "was made by an older tracker that was never released" in error
-        assert "tracker export labels" in error
-    assert database.revision() == revision
