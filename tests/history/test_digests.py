@@ -16,6 +16,7 @@ from tracker.agreement.query import Query
 from tracker.history.snapshot import SnapshotRecord
 from tracker.history.take import take_snapshot
 from tracker.ledger import Ledger
+from tracker.simulate.crowds import simulate_experiment
 
 Write = Callable[..., Path]
 
@@ -51,6 +52,16 @@ def test_both_databases_give_the_same_digests_and_figures(
         assert rounded(here.to_dict() | {"digest": None}) == rounded(
             there.to_dict() | {"digest": None}
         )
+
+
+def test_larger_project_has_one_digest(
+    sqlite_ledger: Ledger, emptied_postgres_ledger: Ledger
+) -> None:
+    digests = set()
+    for ledger in (sqlite_ledger, emptied_postgres_ledger):
+        ledger.import_rows(simulate_experiment("mixed", 100, 4), "p")
+        digests.add(ledger.record_snapshot("p").snapshot.digest)
+    assert len(digests) == 1
 
 
 def digests(ledger: Ledger, write: Write, project: str, **told: Any) -> tuple[str, str]:

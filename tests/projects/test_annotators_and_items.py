@@ -105,6 +105,8 @@ def test_all_that_was_said_of_an_item(ledger: Ledger, write: Write) -> None:
     undo(ledger, numbers[2])
     with ledger.reading("p") as (connection, project):
         told = find_item(connection, project, " i ").to_dict()
+        listed = [ItemAnnotators("i", 1), ItemAnnotators("j", 1)]
+        assert list_items(connection, project) == listed, "B skipped i"
     assert (told["item"], told["text"], told["attributes"]) == ("i", "hello", {"lang": "en"})
     assert [
         (row["annotator"], row["category"], row["answer"], row["state"], row["import"])

@@ -86,7 +86,7 @@ def test_head_has_the_models_tables_columns_and_constraints(
                 main()
             assert exit_.value.code == 5
             error = squeeze(capsys.readouterr().err)
-            assert "was made by an older tracker that was never released" in error
+            assert "was made by an older, unreleased tracker" in error
             assert "tracker export labels" in error
         assert database.revision() == revision
 

@@ -321,10 +321,8 @@ class Database:
 
     def _known(self, revision: str | None) -> str | None:
         if revision is not None and "0001" <= revision <= "0023":  # no release had these
-            raise DatabaseUnusable(
-                f"{self} was made by an older tracker that was never released",
-                "export its labels with that one (tracker export labels), and import them here",
-            )
+            mend = "export its labels with that one (tracker export labels), and import them here"
+            raise DatabaseUnusable(f"{self} was made by an older, unreleased tracker", mend)
         if revision is not None and revision not in REVISIONS:
             raise DatabaseUnusable(
                 f"{self} is at revision {revision}, which this program does not know",
