@@ -36,23 +36,6 @@ from tracker.projects.annotators import list_annotators, set_annotator_kind
 from tracker.projects.identities import erase_annotator, merge_annotators, split_annotator
 from tracker.projects.questions import QuestionInfo, QuestionOptions, create_project
 
-__all__ = [
-    "EVERYTHING_HAPPENS",
-    "Erase",
-    "Flags",
-    "Kind",
-    "Run",
-    "Step",
-    "added_up",
-    "all_steps",
-    "answers",
-    "plainly",
-    "recorded",
-    "few_links",
-    "taken",
-    "tampering",
-]
-
 
 class Erase(NamedTuple):
     name: str

@@ -54,15 +54,14 @@ def test_both_databases_give_the_same_digests_and_figures(
         )
 
 
-def test_a_large_project_has_one_digest(
+def test_larger_project_has_one_digest(
     sqlite_ledger: Ledger, emptied_postgres_ledger: Ledger
 ) -> None:
-    found = []
+    digests = set()
     for ledger in (sqlite_ledger, emptied_postgres_ledger):
-        ledger.import_rows(simulate_experiment("mixed", 300, 4), "p")
-        taken = ledger.record_snapshot("p").snapshot
-        found.append((taken.digest, rounded(taken.assessment.figures())))
-    assert found[0] == found[1]
+        ledger.import_rows(simulate_experiment("mixed", 100, 4), "p")
+        digests.add(ledger.record_snapshot("p").snapshot.digest)
+    assert len(digests) == 1
 
 
 def digests(ledger: Ledger, write: Write, project: str, **told: Any) -> tuple[str, str]:

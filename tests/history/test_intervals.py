@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 from sqlalchemy import select, text
 
+from tests.helpers import question_of
+from tests.history.scripts import tampering
 from tracker.core.errors import InvalidOption
 from tracker.counts.selection import Selection
 from tracker.history import take as count
@@ -19,7 +21,7 @@ from tracker.history.snapshot import (
     query_of_snapshot,
     snapshot_settings_text,
 )
-from tracker.history.take import Taking
+from tracker.history.verify import verify_snapshots
 from tracker.ledger import Ledger
 from tracker.simulate.crowds import simulate_experiment
 from tracker.storage.schema import Snapshot
@@ -59,54 +61,24 @@ def test_each_keeps_the_intervals_it_was_taken_with(
     assert all(is_usual_snapshot(one) for one in settings)
     verified = ledger.verify("p")
     assert (verified.faults, verified.recomputed) == ((), 3)
-
-
-def test_a_snapshot_whose_interval_was_changed_does_not_verify(
-    sqlite_ledger: Ledger, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    store(sqlite_ledger, monkeypatch)
-    with sqlite_ledger.database.engine.begin() as connection:
-        triggers = connection.execute(
-            text("SELECT name FROM sqlite_master WHERE type = 'trigger' AND tbl_name = 'snapshots'")
-        ).scalars()
-        for name in triggers.all():
-            connection.execute(text(f"DROP TRIGGER {name}"))
+    with ledger.asking("p") as (connection, question):
+        assert len(snapshots_overview(connection, question, ["krippendorff_alpha"]).moments) == 3
+        fates = plan_prune(connection, [question], parse_prune_keep("last:1"))
+    assert [fate.kept_by for fate in fates] == ["its name", None, "the last"]
+    same = ledger.record_snapshot("p", if_changed=True)
+    assert (same.fresh, same.snapshot.id) == (False, 3)
+    assert ledger.import_rows(simulate_experiment("mixed", 81, 3), "p").inserted
+    ledger.snapshot("p", interval="t")
+    assert ledger.verify("p").faults == ()
+    other = ledger.record_snapshot("p", if_changed=True)
+    assert (other.fresh, other.snapshot.id) == (True, 5), "other intervals are news"
+    with ledger.database.write(keep=False) as connection:
+        tampering(connection)
         connection.execute(
             text("""UPDATE snapshots SET settings = replace(settings, '"t"', '"asymmetric"')""")
         )
-    faults = {fault.snapshot for fault in sqlite_ledger.verify("p").faults}
-    assert 2 in faults
-
-
-def test_they_are_one_curve_and_are_thinned_out_together(
-    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    store(ledger, monkeypatch)
-    with ledger.asking("p") as (connection, question):
-        found = snapshots_overview(connection, question, ["krippendorff_alpha"])
-        assert len(found.moments) == 3
-        fates = plan_prune(connection, [question], parse_prune_keep("last:1"))
-    assert [fate.kept_by for fate in fates] == ["its name", None, "the last"]
-
-
-def test_what_is_counted_follows_from_a_snapshot_with_other_intervals(
-    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    snapshots = store(ledger, monkeypatch)
-    how: Taking = {"if_changed": True}
-    same = ledger.record_snapshot("p", **how)
-    assert (same.fresh, same.snapshot.id) == (False, len(snapshots))
-    few = ledger.import_rows(simulate_experiment("mixed", 81, 3), "p")
-    assert few.inserted
-    ledger.snapshot("p", interval="t")
-    assert ledger.verify("p").faults == ()
-
-
-def test_unchanged_answers_with_other_intervals_are_news(sqlite_ledger: Ledger) -> None:
-    sqlite_ledger.import_rows(simulate_experiment("mixed", 60, 1), "p")
-    sqlite_ledger.snapshot("p", interval="t")
-    taken = sqlite_ledger.record_snapshot("p", if_changed=True)
-    assert (taken.fresh, taken.snapshot.id) == (True, 2)
+        faults = verify_snapshots(connection, question_of(connection)).faults
+    assert 2 in {fault.snapshot for fault in faults}
 
 
 def test_the_rebuilt_curve_has_the_intervals_asked_for(sqlite_ledger: Ledger) -> None:

@@ -6,8 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from sqlalchemy import select, text
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy import select
 
 from tests.audit.flags.found import Seen, acted, record
 from tests.helpers import SPANS, stored, undo
@@ -15,7 +14,6 @@ from tests.storage.as_of.plain import Clock, at
 from tracker.core import clock
 from tracker.core.errors import InvalidOption, NotFound
 from tracker.history.snapshot import find_snapshot
-from tracker.history.stored import PARTS
 from tracker.ledger import Ledger
 from tracker.projects.categories import rename_category
 from tracker.simulate.crowds import simulate_experiment
@@ -26,7 +24,9 @@ Write = Callable[..., Path]
 HEADER = "item,annotator,category\n"
 
 
-def test_a_snapshot_holds_the_figures_and_the_tallies_of_its_moment(ledger: Ledger) -> None:
+def test_a_snapshot_holds_the_figures_and_the_tallies_of_its_moment(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
     ledger.import_rows(simulate_experiment("mixed", 60, 1), "p")
     then = ledger.agreement("p")
     taken = ledger.snapshot("p", name="pilot", note="before the guideline")
@@ -40,29 +40,22 @@ def test_a_snapshot_holds_the_figures_and_the_tallies_of_its_moment(ledger: Ledg
     assert (found.id, found.note) == (1, "before the guideline")
     undo(ledger, again.id)
     assert ledger.agreement("p").figures() == then.figures()
-
-
-def test_moments_ascend_although_the_clock_runs_backwards(
-    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    ledger.import_rows(simulate_experiment("high", 5, 1), "p")
-    first = ledger.snapshot("p")
-    monkeypatch.setattr(clock, "now", lambda: 1_000_000)
-    result = ledger.import_rows(simulate_experiment("low", 5, 1), "p")
-    second = ledger.snapshot("p")
-    assert result.changed > 0
-    assert second.taken_at > first.taken_at
-    assert second.last_change_id > first.last_change_id
-
-
-def test_a_renamed_category_is_still_the_snapshots_category(ledger: Ledger) -> None:
-    ledger.import_rows(simulate_experiment("high", 20, 1), "p")
-    before = ledger.snapshot("p").to_dict()["categories"]
     with ledger.changing("p") as (connection, question):
         rename_category(connection, question, "2", "two")
+    before = taken.to_dict()["categories"]
     after = ledger.history("p").to_dict()["snapshots"][0]["categories"]
     assert [row["category"] for row in after] == ["0", "1", "two"]
     assert [row["rate"] for row in after] == [row["rate"] for row in before]
+    rows = stored(ledger)
+    for how in ({"name": " pilot "}, {"name": " "}, {"name": "v2", "weights": "cubic"}):
+        with pytest.raises(InvalidOption):
+            ledger.snapshot("p", **how)  # type: ignore[arg-type]
+    assert stored(ledger) == rows
+    monkeypatch.setattr(clock, "now", lambda: 1_000_000)  # the clock runs backwards
+    assert ledger.import_rows(simulate_experiment("low", 5, 1), "p").changed > 0
+    second = ledger.snapshot("p")
+    assert second.taken_at > taken.taken_at
+    assert second.last_change_id > taken.last_change_id
 
 
 def test_one_is_found_by_number_by_name_and_from_the_end(sqlite_ledger: Ledger) -> None:
@@ -137,34 +130,3 @@ def test_of_spans_the_figures_are_kept(ledger: Ledger, write: Write) -> None:
         assert connection.scalar(select(Snapshot.base_snapshot_id)) is None
     assert taken.snapshot.assessment.figures() == ledger.agreement("p").figures()
     assert not {"snapshot_patterns", "snapshot_annotators", "snapshot_pairs"} & set(stored(ledger))
-
-
-def test_a_snapshot_that_is_refused_leaves_nothing(sqlite_ledger: Ledger) -> None:
-    ledger = sqlite_ledger
-    ledger.import_rows(simulate_experiment("high", 5, 1), "p")
-    ledger.snapshot("p", name="v1")
-    before = stored(ledger)
-    for how in ({"name": " v1 "}, {"name": " "}, {"name": "v2", "weights": "cubic"}):
-        with pytest.raises(InvalidOption):
-            ledger.snapshot("p", **how)  # type: ignore[arg-type]
-    assert stored(ledger) == before
-
-
-@pytest.fixture(scope="module")
-def kept(module_ledger: Ledger) -> Ledger:
-    """A snapshot with rows in all its tables."""
-    module_ledger.import_rows(simulate_experiment("high", 5, 1), "p")
-    record(module_ledger, Seen(1))
-    module_ledger.record_snapshot("p")
-    with module_ledger.database.write() as connection:
-        connection.execute(text("INSERT INTO snapshot_pairs VALUES (1, 1, 1, 1, 2, '[]')"))
-    return module_ledger
-
-
-def test_the_database_refuses_to_change_a_record(kept: Ledger) -> None:
-    for table in ("snapshots", "patterns", *(table.name for table in PARTS)):
-        for statement in (f"UPDATE {table} SET project_id = 1", f"DELETE FROM {table}"):
-            refused = pytest.raises(DBAPIError, match="append-only")
-            with refused, kept.database.write() as connection:
-                connection.exec_driver_sql(statement)
-                pytest.fail(statement)

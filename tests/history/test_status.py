@@ -44,6 +44,11 @@ def test_nothing_wanted_and_nothing_there(ledger: Ledger, write: Write) -> None:
     told = ledger.status("p").to_dict()
     missing = ("wanted", "items_complete", "coverage", "answers_missing", "estimated_completion")
     assert all(told[name] is None for name in missing)
+    header = "item,annotator,category,labeled_at\n"
+    file = write(header + "i,A,x,2024-03-01T10:00\n j,A,x,2024-03-01T20:00")
+    ledger.import_file(file, "q", options=WANTED)
+    status = ledger.status("q")
+    assert (status.per_day, status.done_at) == (None, None), "less than a day tells of no pace"
 
 
 def test_pace_and_completion(ledger: Ledger, write: Write) -> None:
@@ -62,14 +67,6 @@ def test_pace_and_completion(ledger: Ledger, write: Write) -> None:
     then = ledger.status("p", as_of="2024-03-15T12:00").to_dict()
     assert then["estimated_completion"].startswith("2024-03-26T09:49:05")
     assert ledger.status("p", as_of="2024-04-09").done_at is None
-
-
-def test_answers_of_less_than_a_day_tell_of_no_pace(ledger: Ledger, write: Write) -> None:
-    header = "item,annotator,category,labeled_at\n"
-    file = write(header + "i,A,x,2024-03-01T10:00\n j,A,x,2024-03-01T20:00")
-    ledger.import_file(file, "p", options=WANTED)
-    status = ledger.status("p")
-    assert (status.per_day, status.done_at) == (None, None)
 
 
 def test_the_last_import_is_the_last_that_was_not_undone(ledger: Ledger, write: Write) -> None:

@@ -48,7 +48,6 @@ def test_what_was_decided_is_the_consensus_whatever_the_method(filled: Ledger) -
     assert consensus(filled, exclude_annotators="decision")["i1"] == ("y", "majority")
 
 
-@both
 def test_a_decision_goes_before_other_truths_and_a_skipped_one_leaves_them(filled: Ledger) -> None:
     truths = pd.DataFrame([("i1", "y"), ("i2", "y")], columns=["item", "gold"])
     filled.import_frame(truths, "p")
@@ -62,7 +61,6 @@ def test_a_decision_goes_before_other_truths_and_a_skipped_one_leaves_them(fille
     assert consensus(filled)["i1"] == ("x", "decision")
 
 
-@both
 def test_reasons_are_counted_by_category_pair_and_annotator(filled: Ledger) -> None:
     filled.adjudication.decide("p", "i1", ["x"], reason="annotator error")
     filled.adjudication.decide("p", "i2", ["y"], reason="annotator error")
@@ -82,7 +80,6 @@ def test_reasons_are_counted_by_category_pair_and_annotator(filled: Ledger) -> N
     assert by_reason["ambiguous"]["decisions"] == 0
 
 
-@both
 def test_gaps_are_open_until_a_version_of_the_guideline_settles_them(filled: Ledger) -> None:
     filled.adjudication.decide("p", "i1", ["x"], reason="guideline gap", note="say what x is")
     filled.adjudication.decide("p", "i2", ["x"], reason="ambiguous", note="no gap")
@@ -101,7 +98,6 @@ def test_gaps_are_open_until_a_version_of_the_guideline_settles_them(filled: Led
     assert len(filled.adjudication.gaps("p").gaps) == 1
 
 
-@both
 def test_earlier_decisions_of_the_same_confusion_stand_beside_an_item(filled: Ledger) -> None:
     filled.adjudication.decide("p", "i1", ["x"], reason="guideline gap", note="so it is")
     filled.adjudication.decide("p", "i3", ["x"], reason="ambiguous")

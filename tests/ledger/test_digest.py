@@ -9,7 +9,6 @@ import pandas as pd
 import pytest
 from sqlalchemy import text
 
-from tests.profiles import both
 from tracker.core.errors import InvalidOption
 from tracker.ledger import Ledger
 from tracker.plan.digest import Digest, digest_parts
@@ -38,8 +37,11 @@ def lines(digest: Digest) -> dict[str, str]:
 
 
 def test_a_fall_is_told_and_chance_is_not(ledger: Ledger) -> None:
-    fill(ledger, 30, ACCURATE)
     fill(ledger, 2, ACCURATE, first=100)
+    (question,) = ledger.digest("p").questions
+    assert (question.moved, bool(question.undefined)) == (None, True)
+    assert "nothing says whether" in lines(ledger.digest("p"))["What moved"]
+    fill(ledger, 30, ACCURATE)
     (same,) = ledger.digest("p").questions
     assert (same.answers, same.items, same.annotators, same.moved) == (240, 80, 3, False)
     assert "within chance" in lines(ledger.digest("p"))["What moved"]
@@ -84,31 +86,15 @@ def test_what_is_missing_and_wanted_is_told(ledger: Ledger) -> None:
     assert "is to be known to ±0.01" in told["What to label"]
     assert told["What came in"] == "no answer."
     assert told["What moved"] == "No answer came in."
-
-
-def test_a_question_without_a_comparison_says_why(ledger: Ledger) -> None:
-    fill(ledger, 2, ACCURATE)
-    (question,) = ledger.digest("p").questions
-    assert question.moved is None
-    assert question.undefined
-    assert "nothing says whether" in lines(ledger.digest("p"))["What moved"]
-
-
-def test_a_project_without_answers_has_a_digest(ledger: Ledger) -> None:
-    ledger.projects.create("p")
-    told = lines(ledger.digest("p"))
+    for since in ("2999-01-01", "yesterday or so"):
+        with pytest.raises(InvalidOption):
+            ledger.digest("p", since)
+    ledger.projects.create("empty")
+    told = lines(ledger.digest("empty"))
     assert told["What moved"] == "No answer came in."
     assert told["What to decide"] == "No finding waits for anybody."
 
 
-@pytest.mark.parametrize("since", ["2999-01-01", "yesterday or so"])
-def test_a_moment_that_is_none_or_to_come_is_refused(ledger: Ledger, since: str) -> None:
-    fill(ledger, 2, ACCURATE)
-    with pytest.raises(InvalidOption):
-        ledger.digest("p", since)
-
-
-@both
 def test_who_was_paused_or_is_late_and_what_waits_for_a_decision_is_told(ledger: Ledger) -> None:
     rows = [(f"i{n}", who, "xy"[n % 2 and who == "bo"]) for n in range(6) for who in ("ada", "bo")]
     ledger.import_frame(pd.DataFrame(rows, columns=["item", "annotator", "label"]), "p")

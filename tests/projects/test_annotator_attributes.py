@@ -15,7 +15,7 @@ from tracker.core.errors import InvalidOption, Refused
 from tracker.counts.filter import make_answer_filter
 from tracker.imports.loader import Rejected
 from tracker.ledger import Ledger
-from tracker.projects.annotators import annotator_attributes
+from tracker.projects.annotators import annotator_attributes, annotator_names
 from tracker.storage.schema import AnnotatorAttribute, Change
 from tracker.storage.seals.verify import verify_seals
 
@@ -37,40 +37,58 @@ def told(ledger: Ledger, known_at: str | None = None) -> dict[str, dict[str, str
     choice = make_answer_filter(known_at=known_at)
     with ledger.asking("p", choice) as (connection, question):
         found = annotator_attributes(connection, question.project)
-        names = {one.annotator.id: one.annotator.name for one in ledger.annotators.list("p")}
+        names = annotator_names(connection, question.project)
     return {names[number]: values for number, values in found.items()}
 
 
 def test_every_other_column_is_an_attribute(answered: Ledger, write: Callable[..., Path]) -> None:
-    made = answered.import_annotators(write(PEOPLE), "p")
-    assert fates(made) == {"inserted": 1, "changed": 2}
-    assert made.to_dict()["annotators"] == 3
-    assert made.to_dict()["attributes"] == ["team", "years"]
-    assert told(answered) == {"ann": {"team": "north", "years": "3"}, "bob": {"team": "south"}}
-    listed = {one.annotator.name: one.to_dict() for one in answered.annotators.list("p")}
+    before = stored(answered)
+    assert fates(answered.import_annotators(write(PEOPLE), "p", dry_run=True))
+    assert stored(answered) == before
+    result = answered.import_annotators(write(PEOPLE, "people.csv"), "p")
+    assert fates(result) == {"inserted": 1, "changed": 2}
+    assert result.to_dict()["annotators"] == 3
+    assert result.to_dict()["attributes"] == ["team", "years"]
+    attributes = {"ann": {"team": "north", "years": "3"}, "bob": {"team": "south"}}
+    assert told(answered) == attributes
+    listed = {row.annotator.name: row.to_dict() for row in answered.annotators.list("p")}
     assert listed["gpt"] == {
-        "annotator": "gpt",
-        "kind": "model",
-        "aliases": [],
-        "left_on": None,
-        "labels": 0,
+        "annotator": "gpt", "kind": "model", "aliases": [], "left_on": None, "labels": 0,
         "attributes": {},
-    }
-
-
-def test_the_same_file_again_changes_nothing(answered: Ledger, write: Callable[..., Path]) -> None:
-    answered.import_annotators(write(PEOPLE), "p")
-    before = told(answered)
+    }  # fmt: skip
+    sources = answered.imports.show(result.id or 0).to_dict()["sources"]
+    assert [Path(source["name"]).name for source in sources] == ["people.csv"]
+    with answered.reading("p") as (connection, _):
+        detail = connection.scalars(select(Change.detail).order_by(Change.id.desc())).first()
+    assert json.loads(detail or "")["annotators"] is True
     assert fates(answered.import_annotators(write(PEOPLE), "p")) == {"unchanged": 3}
-    assert told(answered) == before
+    assert told(answered) == attributes
+    answered.annotators.merge("p", "bob", "ann")
+    assert told(answered) == {"ann": {"team": "south", "years": "3"}}
+    answered.annotators.split("p", "bob")
+    assert told(answered) == attributes
+    answered.annotators.erase("p", "ann")
+    assert told(answered) == {"bob": {"team": "south"}}
+    with answered.reading("p") as (connection, project):
+        assert set(connection.scalars(select(AnnotatorAttribute.value))) == {"south"}
+        assert verify_seals(connection, project.id).faults == ()
+    with answered.database.engine.begin() as connection:
+        connection.exec_driver_sql("UPDATE annotator_attributes SET value = 'north'")
+    with answered.reading("p") as (connection, project):
+        faults = verify_seals(connection, project.id).faults
+    assert [fault.partition(":")[0] for fault in faults] == ["attributes of annotators"]
 
 
 @pytest.mark.parametrize("first", [0, 1])
-def test_imports_are_undone_in_any_order(
+def test_imports_are_undone_in_any_order_and_known_as_they_were(
     answered: Ledger, write: Callable[..., Path], first: int
 ) -> None:
     later = "annotator,team,years\nann,west,3\neve,west,\n"
-    numbers = [answered.import_annotators(write(text), "p").id or 0 for text in (PEOPLE, later)]
+    numbers, moments = [], []
+    for text in (PEOPLE, later):
+        numbers.append(answered.import_annotators(write(text), "p").id or 0)
+        with answered.database.read() as connection:
+            moments.append(clock.iso(max(connection.scalars(select(Change.recorded_at)))))
     assert told(answered)["ann"] == {"team": "west", "years": "3"}
     answered.imports.undo(numbers[first])
     assert told(answered) == (
@@ -78,66 +96,10 @@ def test_imports_are_undone_in_any_order(
         if first == 0
         else {"ann": {"team": "north", "years": "3"}, "bob": {"team": "south"}}
     )
+    assert [told(answered, known_at=at)["ann"]["team"] for at in moments] == ["north", "west"]
     answered.imports.undo(numbers[1 - first])
     assert told(answered) == {}
-    assert [one.annotator.name for one in answered.annotators.list("p")] == ["ann", "bob"]
-
-
-def test_they_are_as_they_were_known(answered: Ledger, write: Callable[..., Path]) -> None:
-    moments = []
-    for text in (PEOPLE, "annotator,team\nann,west\n"):
-        number = answered.import_annotators(write(text), "p").id or 0
-        moments.append(_last_moment(answered))
-    answered.imports.undo(number)
-    assert told(answered)["ann"]["team"] == "north"
-    assert [told(answered, known_at=at)["ann"]["team"] for at in moments] == ["north", "west"]
-
-
-def _last_moment(ledger: Ledger) -> str:
-    with ledger.reading("p") as (connection, project):
-        of_project = select(Change.recorded_at).where(Change.project_id == project.id)
-        return clock.iso(max(connection.scalars(of_project)))
-
-
-def test_those_of_an_alias_are_the_annotators(answered: Ledger, write: Callable[..., Path]) -> None:
-    answered.import_annotators(write(PEOPLE), "p")
-    answered.annotators.merge("p", "bob", "ann")
-    assert told(answered) == {"ann": {"team": "south", "years": "3"}}
-    answered.annotators.split("p", "bob")
-    assert told(answered) == {"ann": {"team": "north", "years": "3"}, "bob": {"team": "south"}}
-
-
-def test_they_are_erased_with_the_annotator(answered: Ledger, write: Callable[..., Path]) -> None:
-    answered.import_annotators(write(PEOPLE), "p")
-    answered.annotators.erase("p", "ann")
-    assert told(answered) == {"bob": {"team": "south"}}
-    with answered.reading("p") as (connection, project):
-        assert set(connection.scalars(select(AnnotatorAttribute.value))) == {"south"}
-        assert verify_seals(connection, project.id).faults == ()
-
-
-def test_what_another_program_changes_shows(answered: Ledger, write: Callable[..., Path]) -> None:
-    answered.import_annotators(write(PEOPLE), "p")
-    with answered.database.engine.begin() as connection:
-        connection.exec_driver_sql("UPDATE annotator_attributes SET value = 'south'")
-    with answered.reading("p") as (connection, project):
-        faults = verify_seals(connection, project.id).faults
-    assert [fault.partition(":")[0] for fault in faults] == ["attributes of annotators"]
-
-
-def test_it_is_one_import_with_its_file(answered: Ledger, write: Callable[..., Path]) -> None:
-    number = answered.import_annotators(write(PEOPLE, "people.csv"), "p").id or 0
-    sources = answered.imports.show(number).to_dict()["sources"]
-    assert [Path(one["name"]).name for one in sources] == ["people.csv"]
-    with answered.reading("p") as (connection, _):
-        detail = connection.scalars(select(Change.detail).order_by(Change.id.desc())).first()
-    assert json.loads(detail or "")["annotators"] is True
-
-
-def test_a_dry_run_stores_nothing(answered: Ledger, write: Callable[..., Path]) -> None:
-    before = stored(answered)
-    assert fates(answered.import_annotators(write(PEOPLE), "p", dry_run=True))
-    assert stored(answered) == before
+    assert [row.annotator.name for row in answered.annotators.list("p")] == ["ann", "bob"]
 
 
 def test_contradictions_are_rejected(answered: Ledger, write: Callable[..., Path]) -> None:
@@ -163,10 +125,6 @@ def test_a_header_that_does_not_say_who(sqlite_ledger: Ledger, write: Callable[.
     for header, mapped, reason in cases:
         with pytest.raises(Refused, match=reason):
             sqlite_ledger.import_annotators(write(f"{header}\na,b,c\n"), "p", columns=mapped)
-
-
-def test_columns_of_other_names(sqlite_ledger: Ledger, write: Callable[..., Path]) -> None:
-    sqlite_ledger.projects.create("p")
     sqlite_ledger.import_annotators(
         write("who,sort,team\nann,model,north\n"), "p", columns=["annotator=who", "kind=sort"]
     )

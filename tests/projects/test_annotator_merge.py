@@ -82,17 +82,21 @@ def take(ledger: Ledger, write: Write, project: str, *files: str, **how: Any) ->
 
 
 @pytest.mark.parametrize("before", [1, 3])
-def test_a_merge_at_any_time_gives_the_figures_of_one_name(
-    ledger: Ledger, write: Write, before: int
+def test_merge_at_any_time_gives_the_figures_of_one_name(
+    sqlite_ledger: Ledger, write: Write, before: int
 ) -> None:
-    take(ledger, write, "p", *FILES[:before])
+    ledger = sqlite_ledger
+    imports = take(ledger, write, "p", *FILES[:before])
     merged = people(ledger, merge_annotators, "ann b", "ann")
-    take(ledger, write, "p", *FILES[before:])
-    take(ledger, write, "right", *(text.replace("ann b", "ann") for text in FILES))
+    imports += take(ledger, write, "p", *FILES[before:])
+    right = take(ledger, write, "right", *(text.replace("ann b", "ann") for text in FILES))
     assert (merged.name, merged.aliases) == ("ann", ("ann b",))
     assert standing(ledger, "p", *SAME) == standing(ledger, "right", *SAME)
     assert told(ledger) == told(ledger, "right")
     assert ledger.database.check() == []
+    for numbers in (imports, right):
+        undo(ledger, numbers[1])
+    assert standing(ledger, "p", *SAME) == standing(ledger, "right", *SAME)
 
 
 @pytest.mark.parametrize(
@@ -111,27 +115,12 @@ def test_whole_answers_are_merged(
     take(ledger, write, "p", *files, options=options)
     before = standing(ledger)
     people(ledger, merge_annotators, "ann b", "ann")
-    take(
-        ledger,
-        write,
-        "right",
-        *(text.replace("ann b", "ann") for text in files),
-        options=options,
-    )
+    take(ledger, write, "right", *(text.replace("ann b", "ann") for text in files), options=options)
     assert standing(ledger) == standing(ledger, "right")
     figures = [ledger.agreement(project).figures() for project in ("p", "right")]
     assert figures[0] == figures[1]
     people(ledger, split_annotator, "ann b")
     assert standing(ledger) == before
-
-
-def test_an_undo_takes_back_what_came_under_either_name(ledger: Ledger, write: Write) -> None:
-    imports = take(ledger, write, "p", *FILES)
-    people(ledger, merge_annotators, "ann b", "ann")
-    undo(ledger, imports[1])
-    right = [FILES[0], FILES[2]]
-    take(ledger, write, "right", *(text.replace("ann b", "ann") for text in right))
-    assert standing(ledger, "p", *SAME) == standing(ledger, "right", *SAME)
 
 
 def test_aliases_go_where_their_annotator_goes(sqlite_ledger: Ledger, write: Write) -> None:
@@ -155,35 +144,38 @@ def test_aliases_go_where_their_annotator_goes(sqlite_ledger: Ledger, write: Wri
 
 
 @both
-def test_a_split_gives_back_what_was_merged(ledger: Ledger, write: Write) -> None:
-    take(ledger, write, "p", *FILES[:2])
+def test_split_gives_back_what_was_merged_and_came_in_between(ledger: Ledger, write: Write) -> None:
+    take(ledger, write, "p", FILES[0])
+    take(ledger, write, "q", *FILES)
     before, figures = standing(ledger, "p", *SAME), told(ledger)
+    other = standing(ledger, "q", *SAME)
     people(ledger, merge_annotators, "ann b", "ann")
     assert standing(ledger, "p", *SAME) != before
     free = people(ledger, split_annotator, "ann b")
     assert (free.name, free.aliases) == ("ann b", ())
     assert standing(ledger, "p", *SAME) == before
     assert told(ledger) == figures
-    assert ledger.database.check() == []
-
-
-def test_answers_given_in_between_go_by_their_names_too(ledger: Ledger, write: Write) -> None:
-    take(ledger, write, "p", FILES[0])
     people(ledger, merge_annotators, "ann b", "ann")
     take(ledger, write, "p", FILES[1])
     people(ledger, split_annotator, "ann b")
     take(ledger, write, "p", FILES[2])
-    take(ledger, write, "right", *FILES)
-    assert standing(ledger, "p", *SAME) == standing(ledger, "right", *SAME)
-    assert told(ledger) == told(ledger, "right")
-
-
-def test_what_was_said_alike_under_both_names_is_said_by_both(ledger: Ledger, write: Write) -> None:
-    take(ledger, write, "p", FILES[0])
+    assert standing(ledger, "p", *SAME) == standing(ledger, "q", *SAME)
+    assert told(ledger) == told(ledger, "q")
     people(ledger, merge_annotators, "ann b", "ann")
     take(ledger, write, "p", HEADER + "n,ann,x,7\n n,ann b,x,7")
     people(ledger, split_annotator, "ann b")
     assert [row[1] for row in standing(ledger) if row[0] == "n"] == ["ann", "ann b"]
+    people(ledger, erase_annotator, "cat")
+    assert standing(ledger, "q", *SAME) == other, "another project is left alone"
+    with ledger.reading("p") as (connection, project):
+        of_project = select(Change.kind, Change.detail).where(Change.project_id == project.id)
+        changes = connection.execute(of_project.order_by(Change.id)).all()
+    assert [(kind, json.loads(detail)) for kind, detail in changes if "annotator" in kind][-3:] == [
+        ("merge annotators", {"annotator": 3, "into": 1}),
+        ("split annotator", {"alias": 3, "from": 1}),
+        ("erase annotator", {"annotator": 4}),
+    ]
+    assert ledger.database.check() == []
 
 
 def test_who_was_flagged_under_another_name_is_flagged(sqlite_ledger: Ledger, write: Write) -> None:
@@ -197,8 +189,9 @@ def test_who_was_flagged_under_another_name_is_flagged(sqlite_ledger: Ledger, wr
 
 
 def test_pairs_are_merged_by_one_change_and_as_many_statements_as_one(
-    ledger: Ledger, write: Write
+    sqlite_ledger: Ledger, write: Write
 ) -> None:
+    ledger = sqlite_ledger
     rows = "".join(f"i{n},{who}{n},x,1\n" for n in range(9) for who in ("a", "b", "c"))
     take(ledger, write, "p", HEADER + rows)
     counts = []
@@ -242,17 +235,18 @@ def test_after_an_erasure_the_figures_are_those_without_the_answers(
     assert ("n", "ann", "x") in standing(ledger), "who comes under the name is somebody new"
 
 
-def test_an_erasure_leaves_a_number(ledger: Ledger, write: Write) -> None:
+def test_erasure_leaves_a_number(sqlite_ledger: Ledger, write: Write) -> None:
     """Whatever was done with the name: it stands in no row of the database."""
-    name, other, third = "wilhelmina", "wilma", "helmi"
+    ledger, name, other, third = sqlite_ledger, "wilhelmina", "wilma", "helmi"
     text = f"{HEADER}i,{name},x,1\n i,bob,y,1\n j,{name},x,1\n j,{third},y,1\n j,bob,x,1"
     imports = take(ledger, write, "p", text, text.replace(",1", ",2").replace("x,", "y,"))
+    record(ledger, Seen(1), Seen(1, kind="copying", other=2))
     undo(ledger, imports[1])
     people(ledger, rename_annotator, name, other)
     people(ledger, add_annotator_alias, other, "billie")
     people(ledger, merge_annotators, third, other)
     people(ledger, set_annotator_kind, other, "model")
-    ledger.snapshot("p", annotators=[other, "bob"])
+    taken = ledger.snapshot("p", annotators=[other, "bob"])
     people(ledger, erase_annotator, other)
     with ledger.database.read() as connection:
         rows = [
@@ -260,67 +254,23 @@ def test_an_erasure_leaves_a_number(ledger: Ledger, write: Write) -> None:
             for table in Base.metadata.tables.values()
             for row in connection.execute(select(table))
         ]
-    left = [row for row in rows if any(who in str(row) for who in (name, other, third, "billie"))]
-    assert left == []
+    erased = (name, other, third, "billie")
+    assert [row for row in rows if any(who in str(row) for who in erased)] == []
     assert set(names(ledger)) == {"bob", "erased 1"}
     answers = [row for table, row in rows if table in {"labels", "past_labels"}]
     assert {(row.annotator_id, row.given_as) for row in answers} == {(2, 2)}
-
-
-def test_an_erasure_leaves_a_number_in_recorded_findings(
-    sqlite_ledger: Ledger, write: Write
-) -> None:
-    take(sqlite_ledger, write, "p", FILES[0].replace("bob", "wilhelmina"))
-    record(sqlite_ledger, Seen(2), Seen(1, kind="copying", other=2))
-    people(sqlite_ledger, erase_annotator, "wilhelmina")
-    assert len(listed(sqlite_ledger)) == 2
-    with sqlite_ledger.database.read() as connection:
-        table = Base.metadata.tables["flag_sightings"]
-        assert "wilhelmina" not in str(connection.execute(select(table)).all())
-
-
-def test_an_erasure_finds_a_name_that_is_free(sqlite_ledger: Ledger, write: Write) -> None:
-    take(sqlite_ledger, write, "p", HEADER + "i,ann,x,1\n i,erased 1,y,1")
-    people(sqlite_ledger, erase_annotator, "ann")
-    assert {row[1] for row in standing(sqlite_ledger)} == {"erased 1"}
-
-
-def test_snapshots_outlive_an_erasure(sqlite_ledger: Ledger, write: Write) -> None:
-    take(sqlite_ledger, write, "p", *FILES)
-    taken = sqlite_ledger.snapshot("p", annotators=["ann", "bob"])
-    people(sqlite_ledger, erase_annotator, "bob")
-    with sqlite_ledger.asking("p") as (connection, question):
-        found = find_snapshot(connection, question, 1)
-    assert found.assessment.figures() == taken.assessment.figures()
-    assert found.assessment.selection is not None
-    assert found.assessment.selection["annotators"] == ["ann", "erased 2"]
+    assert len(listed(ledger)) == 2
+    with ledger.asking("p") as (connection, question):
+        snapshot = find_snapshot(connection, question, 1).assessment
+    assert snapshot.figures() == taken.assessment.figures()
+    assert snapshot.selection is not None
+    assert snapshot.selection["annotators"] == ["bob", "erased 1"]
+    take(ledger, write, "q", HEADER + "i,ann,x,1\n i,erased 1,y,1")
+    people(ledger, erase_annotator, "ann", project="q")
+    assert {row[1] for row in standing(ledger, "q")} == {"erased 1"}, "the number was taken"
 
 
 # -- what is said and left alone -----------------------------------------------------------
-
-
-def test_other_projects_are_left_alone(sqlite_ledger: Ledger, write: Write) -> None:
-    for project in ("p", "q"):
-        take(sqlite_ledger, write, project, *FILES)
-    before = standing(sqlite_ledger, "q", *SAME)
-    people(sqlite_ledger, merge_annotators, "ann b", "ann")
-    people(sqlite_ledger, split_annotator, "ann b")
-    people(sqlite_ledger, erase_annotator, "bob")
-    assert standing(sqlite_ledger, "q", *SAME) == before
-
-
-def test_each_is_one_change_told_in_numbers(sqlite_ledger: Ledger, write: Write) -> None:
-    take(sqlite_ledger, write, "p", *FILES)
-    people(sqlite_ledger, merge_annotators, "ann b", "ann")
-    people(sqlite_ledger, split_annotator, "ann b")
-    people(sqlite_ledger, erase_annotator, "cat")
-    with sqlite_ledger.database.read() as connection:
-        rows = connection.execute(select(Change.kind, Change.detail).where(Change.id > 4)).all()
-    assert [(kind, json.loads(detail)) for kind, detail in rows] == [
-        ("merge annotators", {"annotator": 3, "into": 1}),
-        ("split annotator", {"alias": 3, "from": 1}),
-        ("erase annotator", {"annotator": 4}),
-    ]
 
 
 REFUSED: list[tuple[Callable[..., Any], tuple[str, ...], type[Exception], str]] = [
@@ -329,12 +279,7 @@ REFUSED: list[tuple[Callable[..., Any], tuple[str, ...], type[Exception], str]] 
     (merge_annotators, ("ann", " ann "), InvalidOption, "are already one annotator"),
     (merge_annotators, ("anna", "ann"), InvalidOption, "are already one annotator"),
     (merge_annotators, ("cat", "ann"), InvalidOption, "'cat' is a model annotator, 'ann' a"),
-    (
-        split_annotator,
-        ("ann",),
-        NotFound,
-        r"'ann' is not an alias.*\n'ann' has the aliases: anna",
-    ),
+    (split_annotator, ("ann",), NotFound, r"'ann' is not an alias.*\n'ann' has the aliases: anna"),
     (split_annotator, ("bob",), NotFound, r"'bob' is not an alias of another annotator$"),
     (split_annotator, ("bib",), NotFound, r"no annotator 'bib'.*\ndid you mean 'bob'"),
     (erase_annotator, ("bib",), NotFound, "no annotator 'bib'"),

@@ -59,37 +59,27 @@ def test_names_that_look_alike_are_suggested_with_the_reason(
         assert suggested(sqlite_ledger, f"{name} {other}") == set(), (name, other)
 
 
-def test_a_number_is_an_address_only_if_both_are_alone(ledger: Ledger, write: Write) -> None:
-    rows = [("1", "7", "x"), ("2", "ada@x.example", "x"), ("1", "bob@x.example", "x")]
-    fill(ledger, write, rows)
-    assert suggested(ledger) == {("7", "ada@x.example")}  # 7 and bob answered the same item
-    fill(ledger, write, [("3", "8", "x")])
-    assert suggested(ledger) == set()  # ada may be 7 or 8
-
-
-def test_the_fuller_name_stays_or_else_the_one_with_more_answers(
+def test_suggestion_follows_the_fuller_name_and_names_no_two_people(
     sqlite_ledger: Ledger, write: Write
 ) -> None:
     for goes, stays in (
-        ("ann", "Ann Lee"),
-        ("A. Lee", "Ann Lee"),
-        ("17", "ann@b.example"),
-        ("Jörg", "Joerg"),
-    ):
+        ("ann", "Ann Lee"), ("A. Lee", "Ann Lee"), ("17", "ann@b.example"), ("Jörg", "Joerg"),
+    ):  # fmt: skip
         more = {"Joerg": stays}.get(stays, goes)  # a name that is not fuller stays by its answers
         fill(sqlite_ledger, write, [("1", goes, "x"), ("2", stays, "x"), ("3", more, "x")], goes)
         assert suggested(sqlite_ledger, goes) == {(goes, stays)}
-
-
-def test_a_first_name_of_two_people_suggests_neither(sqlite_ledger: Ledger, write: Write) -> None:
-    fill(sqlite_ledger, write, [("1", name, "x") for name in ("ann", "Ann Lee", "Ann Smith")])
-    assert suggested(sqlite_ledger) == set()
-
-
-def test_people_of_two_kinds_are_two(sqlite_ledger: Ledger, write: Write) -> None:
-    fill(sqlite_ledger, write, [("1", "ada", "x"), ("2", "Ada", "x")])
-    sqlite_ledger.annotators.kind("p", "Ada", "model")
-    assert suggested(sqlite_ledger) == set()
+    people = ("ann", "Ann Lee", "Ann Smith")  # a first name of two people
+    fill(sqlite_ledger, write, [("1", name, "x") for name in people], "first names")
+    assert suggested(sqlite_ledger, "first names") == set()
+    fill(sqlite_ledger, write, [("1", "ada", "x"), ("2", "Ada", "x")], "kinds")
+    sqlite_ledger.annotators.kind("kinds", "Ada", "model")
+    assert suggested(sqlite_ledger, "kinds") == set()
+    rows = [("1", "7", "x"), ("2", "ada@x.example", "x"), ("1", "bob@x.example", "x")]
+    fill(sqlite_ledger, write, rows)
+    # 7 and bob answered the same item
+    assert suggested(sqlite_ledger) == {("7", "ada@x.example")}
+    fill(sqlite_ledger, write, [("3", "8", "x")])
+    assert suggested(sqlite_ledger) == set(), "ada may be 7 or 8"
 
 
 def test_answers_that_both_gave_are_counted_over_all_questions(

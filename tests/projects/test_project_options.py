@@ -38,34 +38,25 @@ def test_thresholds_of_a_project_decide_about_its_labels(ledger: Ledger) -> None
     assert ledger.verify("p").passed
 
 
-@pytest.mark.parametrize(
-    ("link", "address"),
-    [
+def test_item_links_are_checked_and_filled_in(sqlite_ledger: Ledger) -> None:
+    sqlite_ledger.projects.create("p")
+    for link in (
+        "javascript:alert({item})", "https://l.test/", "//l.test/{item}", "https://u:p@l.test/{item}",
+        "https://l.test/{}", "https://l.test/{item!r}", "https://l.test/{item", "https://{item}/",
+    ):  # fmt: skip
+        with pytest.raises(InvalidOption, match="--item-link"):
+            sqlite_ledger.projects.set("p", item_link=link)
+        assert sqlite_ledger.projects.find("p").item_link is None
+    query = "http://l.test:8080/?t={task id}&i={item}"
+    for link, address in (
         ("https://l.test/{item}", "https://l.test/a%2Fb%20c"),
-        ("http://l.test:8080/?t={task id}&i={item}", "http://l.test:8080/?t=7%26x%3D1&i=a%2Fb%20c"),
+        (query, "http://l.test:8080/?t=7%26x%3D1&i=a%2Fb%20c"),
         ("https://l.test/{missing}", None),
-    ],
-)
-def test_an_items_address_is_made_of_its_key_and_attributes(
-    sqlite_ledger: Ledger, link: str, address: str | None
-) -> None:
-    sqlite_ledger.projects.create("p")
-    project = sqlite_ledger.projects.set("p", item_link=link).project
-    assert item_address(project.item_link, "a/b c", {"task id": "7&x=1"}) == address
-    project = sqlite_ledger.projects.set("p", item_link="").project
-    assert item_address(project.item_link, "a/b c", {}) is None
-
-
-@pytest.mark.parametrize(
-    "link",
-    ["javascript:alert({item})", "https://l.test/", "//l.test/{item}", "https://u:p@l.test/{item}",
-     "https://l.test/{}", "https://l.test/{item!r}", "https://l.test/{item", "https://{item}/"],
-)  # fmt: skip
-def test_what_is_no_link_of_items_is_refused(sqlite_ledger: Ledger, link: str) -> None:
-    sqlite_ledger.projects.create("p")
-    with pytest.raises(InvalidOption, match="--item-link"):
-        sqlite_ledger.projects.set("p", item_link=link)
-    assert sqlite_ledger.projects.find("p").item_link is None
+    ):
+        project = sqlite_ledger.projects.set("p", item_link=link).project
+        assert item_address(project.item_link, "a/b c", {"task id": "7&x=1"}) == address
+        project = sqlite_ledger.projects.set("p", item_link="").project
+        assert item_address(project.item_link, "a/b c", {}) is None
 
 
 def test_hosts_of_media_are_kept_as_origins(sqlite_ledger: Ledger) -> None:

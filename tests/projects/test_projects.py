@@ -26,7 +26,7 @@ from tracker.projects.projects import (
     rename_project,
 )
 from tracker.projects.questions import QuestionOptions, create_project
-from tracker.storage.schema import Change, Project
+from tracker.storage.schema import Change
 
 Write = Callable[..., Path]
 ANSWERS = "item,annotator,category,gold,text\n i,A,x,x,t\n i,B,y,x,t\n j,A,x,,\n j,B,x,,"
@@ -71,7 +71,7 @@ NONE: list[tuple[str, dict[str, Any], str]] = [
     ("p", {"offsets": "bytes"}, "characters, tokens"),
     ("p", {"wanted": 0}, "is not a number of answers"),
     ("p", {"categories": ()}, "names no category"),
-    ("p", {"categories": ("a", "a")}, "names a category twice"),
+    ("p", {"categories": ("a", "a ")}, "names a category twice"),
     ("p", {"categories": ("a", "")}, "name is empty"),
     ("p", {"categories": ("a", "x" * 501)}, "longer than 500 bytes"),
     ("p", {"categories": ("1", "b"), "scale": "interval"}, "'b' is not a number"),
@@ -89,20 +89,12 @@ def test_options_that_are_none(sqlite_ledger: Ledger) -> None:
     assert stored(sqlite_ledger) == before
 
 
-def test_a_category_with_space_around_it_is_the_one_without(ledger: Ledger, write: Write) -> None:
-    options = QuestionOptions(categories=(" x ", "y"))
-    result = ledger.import_file(write("item,annotator,category\n i,A,x"), "p", options=options)
-    assert fates(result) == {"inserted": 1}
-    refused = pytest.raises(InvalidOption, match="names a category twice")
-    with refused, ledger.database.write() as connection:
-        create_project(connection, "q", QuestionOptions(categories=("x", "x ")))
-
-
-def test_found_by_name_or_as_the_only_one(ledger: Ledger) -> None:
+def test_projects_are_found_renamed_and_archived(ledger: Ledger, write: Write) -> None:
     with ledger.database.read() as connection, pytest.raises(NotFound, match="no project yet"):
         find_project(connection, None)
+    ledger.import_file(write(ANSWERS), "reviews")
+    before = standing(ledger, "reviews")
     with ledger.database.write() as connection:
-        create_project(connection, "reviews")
         assert find_project(connection, None).name == "reviews"
         create_project(connection, "Reviews")
         assert find_project(connection, " reviews ").name == "reviews"
@@ -112,35 +104,25 @@ def test_found_by_name_or_as_the_only_one(ledger: Ledger) -> None:
             find_project(connection, "revews")
     assert "did you mean 'reviews' or 'Reviews'?" in str(caught.value)
     assert caught.value.exit_code == 4
-
-
-def test_renamed(ledger: Ledger, write: Write) -> None:
-    ledger.import_file(write(ANSWERS), "p")
-    ledger.import_file(write(ANSWERS), "q")
-    before = standing(ledger, "p")
-    with ledger.writing("p") as (connection, project):
+    with ledger.writing("reviews") as (connection, project):
         rename_project(connection, project, " r ")
     assert standing(ledger, "r") == before
     with pytest.raises(NotFound):
-        ledger.agreement("p")
-    refused = pytest.raises(InvalidOption, match="the project 'q' exists")
+        ledger.agreement("reviews")
+    refused = pytest.raises(InvalidOption, match="the project 'Reviews' exists")
     with refused, ledger.writing("r") as (connection, project):
-        rename_project(connection, project, "q")
-    assert changes(ledger, "r")[-1] == ("rename", {"from": "p", "to": "r"})
-
-
-def test_archived_and_restored(ledger: Ledger, write: Write) -> None:
-    ledger.import_file(write(ANSWERS), "p")
-    with ledger.writing("p") as (connection, project):
+        rename_project(connection, project, "Reviews")
+    assert changes(ledger, "r")[-1] == ("rename", {"from": "reviews", "to": "r"})
+    with ledger.writing("r") as (connection, project):
         archive_project(connection, project, archived=True)
-        assert list_projects(connection) == []
-        assert [one.name for one in list_projects(connection, archived=True)] == ["p"]
-    assert ledger.agreement("p").counts.answers == 4  # what is named is still there
-    with ledger.writing("p") as (connection, project):
+        assert [row.name for row in list_projects(connection)] == ["Reviews"]
+        assert len(list_projects(connection, archived=True)) == 2
+    assert ledger.agreement("r").counts.answers == 4, "it is still there by its name"
+    with ledger.writing("r") as (connection, project):
         assert project.archived_at is not None
         archive_project(connection, project, archived=False)
-        assert [one.name for one in list_projects(connection)] == ["p"]
-    assert [kind for kind, _ in changes(ledger, "p")][-2:] == ["archive", "restore"]
+        assert len(list_projects(connection)) == 2
+    assert [kind for kind, _ in changes(ledger, "r")][-2:] == ["archive", "restore"]
 
 
 def test_a_purge_leaves_a_tombstone_and_nothing_else(ledger: Ledger, write: Write) -> None:
@@ -162,23 +144,13 @@ def test_a_purge_leaves_a_tombstone_and_nothing_else(ledger: Ledger, write: Writ
     assert ledger.database.check() == []
     with pytest.raises(NotFound):
         ledger.agreement("p")
-
-
-def test_a_purged_projects_number_is_not_given_again(ledger: Ledger, write: Write) -> None:
-    file = write(ANSWERS)
-    ledger.import_file(file, "p")
-    with ledger.writing("p") as (connection, project):
-        first = project.id
-        purge_project(connection, project)
-    ledger.import_file(file, "p")
+    ledger.import_file(write(ANSWERS), "p")
     ledger.snapshot("p")
     with ledger.reading("p") as (_, project):
-        assert project.id > first
-    # Its append-only rows are not open to deletion by the old tombstone.
+        assert project.id == 4, "no number is given again"
+    # Its append-only rows are not open to deletion by the old tombstones.
     with pytest.raises(Exception, match="append-only"), ledger.database.write() as connection:
-        connection.execute(text("DELETE FROM snapshots"))
-    with ledger.database.read() as connection:
-        assert connection.scalars(select(Project.id)).all() == [project.id]
+        connection.execute(text("DELETE FROM snapshots WHERE project_id = 4"))
 
 
 def test_categories_are_renamed_with_their_labels(ledger: Ledger, write: Write) -> None:
@@ -198,14 +170,14 @@ def test_categories_are_renamed_with_their_labels(ledger: Ledger, write: Write) 
         refused = pytest.raises(error, match=sign)
         with refused, ledger.changing("p") as (connection, question):
             rename_category(connection, question, old, new)
-
-
-def test_categories_of_numbers_stay_numbers(ledger: Ledger, write: Write) -> None:
-    options = QuestionOptions(scale="ratio")
-    ledger.import_file(write("item,annotator,category\n i,A,1"), "p", options=options)
+    file = write("item,annotator,category\n i,A,1")
+    ledger.import_file(file, "numbers", options=QuestionOptions(scale="ratio"))
     refused = pytest.raises((Refused, InvalidOption), match="'one' is not a number")
-    with refused, ledger.changing("p") as (connection, question):
+    with refused, ledger.changing("numbers") as (connection, question):
         rename_category(connection, question, "1", "one")
+    options = QuestionOptions(categories=(" x ", "y"))
+    result = ledger.import_file(write("item,annotator,category\n i,A,x"), "q", options=options)
+    assert fates(result) == {"inserted": 1}, "space around a name is left out"
 
 
 def test_days_are_those_of_the_projects_time_zone(ledger: Ledger) -> None:
@@ -240,3 +212,39 @@ def test_days_are_those_of_the_projects_time_zone(ledger: Ledger) -> None:
     with pytest.raises(InvalidOption, match="'Europe/Berlin'"):
         ledger.projects.set("p", timezone="Europe/Berln")
     assert ledger.projects.settings("p").to_dict()["timezone"] == "UTC"
+
+
+def constant_and_others() -> pd.DataFrame:
+    rows = [
+        (f"i{n}", who, "yes" if who == "always" or (n + turn) % 3 else "no")
+        for n in range(60)
+        for turn, who in enumerate(("always", "a", "b", "c"))
+    ]
+    return pd.DataFrame(rows, columns=["item", "annotator", "category"])
+
+
+def test_the_revision_differs_after_whatever_is_recorded(ledger: Ledger) -> None:
+    ledger.projects.create("p")
+    ledger.projects.create("other")
+    other, seen = ledger.revision("other"), [ledger.revision("p")]
+
+    def is_new() -> bool:
+        seen.append(ledger.revision("p"))
+        return seen[-1] not in seen[:-1] and ledger.revisions()["p"] == seen[-1]
+
+    ledger.import_frame(constant_and_others(), "p")
+    assert is_new()
+    ledger.snapshot("p")
+    assert is_new()
+    ledger.audit("p", record=True)
+    assert is_new()
+    ledger.flags.dismiss("p", [1], by="ada", note="was told to")
+    assert is_new()
+    ledger.imports.undo(1)
+    assert is_new()
+    ledger.snapshot("p")
+    assert is_new()
+    ledger.agreement("p")
+    ledger.status("p")
+    assert not is_new()
+    assert ledger.revision("other") == other

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from sqlalchemy import Connection, insert, literal, select
+from sqlalchemy import Connection, insert, literal, select, text
 
 from tests.helpers import ONE, SEVERAL, write_file
 from tests.history.conftest import module_ledger  # noqa: F401 - a fixture
@@ -38,7 +38,8 @@ from tracker.projects.identities import erase_annotator, merge_annotators
 from tracker.projects.projects import ProjectInfo, find_project
 from tracker.projects.questions import QuestionInfo, find_question, list_questions
 from tracker.storage.as_of import Moment, as_it_was
-from tracker.storage.schema import Base
+from tracker.storage.schema import Base, Change
+from tracker.storage.seals.verify import verify_seals
 
 COPIED = ("questions", "categories", "category_facts", "touched", "labels", "past_labels")
 """The tables of a question's answers, in an order in which rows can be inserted."""
@@ -50,7 +51,7 @@ def rows(seed: int, categories: str, most: int, day: int) -> list[list[Any]]:
     told: list[list[Any]] = [
         ["item", "annotator", "pass", "labeled_at", "seconds", "category", "lang"]
     ]
-    for item in range(10):
+    for item in range(7):
         for who in "ABCD":
             for number in (1, 2) if item % 4 == 0 else (1,):
                 chosen = drawn.sample(categories, drawn.randint(0, most)) or [""]
@@ -160,17 +161,14 @@ STEPS: dict[str, Callable[[Connection, ProjectInfo], object]] = {
 }
 
 
-LOOKED_AT = ("categories are one", "an annotator is erased")
-"""The steps after which all is told; what it is told by is the same after each."""
-
-
-def test_what_is_told_of_a_question_is_told_of_it_alone(both: Ledger) -> None:
+@pytest.mark.parametrize("looked_at", ["categories are one", "an annotator is erased"])
+def test_what_is_told_of_a_question_is_told_of_it_alone(both: Ledger, looked_at: str) -> None:
     """Each question of a project is as if it were the only one of a project of its own."""
     with both.database.write(keep=False) as connection:
         for name, step in STEPS.items():
             for project in ("first", "second", "both"):
                 step(connection, find_project(connection, project))
-            if name not in LOOKED_AT:
+            if name != looked_at:
                 continue
             (first,), (second,) = (list(told_of(connection, name)) for name in ("first", "second"))
             of_first, of_second = told_of(connection, "both")
@@ -217,3 +215,56 @@ def test_a_question_is_found_by_its_name(both: Ledger) -> None:
         with pytest.raises(InvalidOption, match=r"(?s)asks 2 questions.*--question label"):
             find_question(connection, project)
         assert find_question(connection, find_project(connection, "first")).name == "label"
+
+
+@pytest.fixture
+def two(ledger: Ledger) -> Ledger:
+    """A ledger whose project p asks `label` and, on an ordinal scale, `tone`."""
+    ledger.projects.create("p")
+    ledger.questions.add("p", "tone", scale="ordinal", wanted=2)
+    return ledger
+
+
+def test_questions_are_listed_in_the_order_in_which_they_were_made(two: Ledger) -> None:
+    two.questions.add("p", " fair ")
+    found = two.questions.list("p")
+    assert [(one.id, one.name) for one in found] == [(1, "label"), (2, "tone"), (3, "fair")]
+    assert [len(one.questions) for one in two.projects.list()] == [3]
+    told = two.projects.settings("p").to_dict()
+    assert [one["question"] for one in told["questions"]] == ["label", "tone", "fair"]
+    assert two.projects.find(None).name == "p"
+
+
+def test_a_name_is_taken_once(two: Ledger) -> None:
+    with pytest.raises(InvalidOption, match="already has the question 'tone'"):
+        two.questions.add("p", "tone")
+    with pytest.raises(InvalidOption, match="already has the question 'tone'"):
+        two.questions.rename("p", "label", "tone")
+    with pytest.raises(InvalidOption, match="name is empty"):
+        two.questions.rename("p", "label", " ")
+    with pytest.raises(NotFound, match="did you mean 'tone'"):
+        two.questions.rename("p", "tne", "x")
+
+
+def test_settings_are_those_of_one_question(two: Ledger) -> None:
+    with pytest.raises(InvalidOption, match="asks 2 questions"):
+        two.projects.set("p", wanted=3)
+    two.questions.set("p", "tone", wanted=3, categories=["low", "high"])
+    two.projects.set("p", question="label", wanted=1)
+    found = two.questions.list("p")
+    assert [one.target_answers for one in found] == [1, 3]
+    assert [one.categories_fixed for one in found] == [False, True]
+    assert two.questions.show("p", "tone").categories == ("low", "high")
+
+
+def test_changes_of_questions_are_logged_and_sealed(two: Ledger) -> None:
+    assert two.questions.rename("p", "tone", "politeness").name == "politeness"
+    with two.database.read() as connection:
+        kinds = connection.scalars(select(Change.kind).order_by(Change.id)).all()
+    assert kinds == ["create", "add question", "rename question"]
+    assert two.database.check() == []
+    with two.database.engine.begin() as connection:
+        connection.execute(text("UPDATE questions SET name = 'tone' WHERE id = 2"))
+    with two.asking("p", question="tone") as (connection, question):
+        faults = verify_seals(connection, question.project_id).faults
+    assert [fault.partition(":")[0] for fault in faults] == ["names of questions"]

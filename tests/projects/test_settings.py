@@ -94,25 +94,21 @@ REFUSED: list[tuple[dict[str, Any], type[Exception], str]] = [
 ]
 
 
-def test_a_setting_that_cannot_be_is_refused(ranked: Ledger) -> None:
+def test_setting_that_cannot_be_or_is_set_already_changes_nothing(
+    ranked: Ledger, write: Write
+) -> None:
+    with pytest.raises(InvalidOption, match=r"(?s)not set.*tracker project set p --wanted 3"):
+        ranked.import_file(write(ROWS), "p", options=QuestionOptions(wanted=3))
     before = changes(ranked)
     for asked, error, match in REFUSED:
         with pytest.raises(error, match=f"(?s){match}"):
             ranked.projects.set("p", **asked)
     assert changes(ranked) == before
-
-
-def test_what_is_set_already_is_no_change(ranked: Ledger) -> None:
     ranked.projects.set("p", wanted=2, categories=["low", "mid", "high"])
     before = changes(ranked)
     ranked.projects.set("p", wanted=2, categories=["low", "mid", "high"])
     ranked.categories.order("p", ["low", "mid", "high"])
     assert changes(ranked) == before
-
-
-def test_an_import_says_how_to_change_a_setting(ranked: Ledger, write: Write) -> None:
-    with pytest.raises(InvalidOption, match=r"(?s)not set.*tracker project set p --wanted 3"):
-        ranked.import_file(write(ROWS), "p", options=QuestionOptions(wanted=3))
 
 
 def test_a_dropped_category_is_not_on_the_list_when_it_opens(ledger: Ledger) -> None:

@@ -1,4 +1,4 @@
-"""Here every file is migrated: the migrations are what is tested."""
+"""Files that are migrated, where the migrations are what is tested."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tracker.storage.database import Database
 UPGRADE = Database.upgrade
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture
 def migrated_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """Make no file a copy of a migrated one."""
     monkeypatch.setattr(Database, "upgrade", UPGRADE)

@@ -8,6 +8,7 @@ import signal
 import sqlite3
 import stat
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -17,94 +18,56 @@ from tests.helpers import standing, stored
 from tests.storage.rows import APPEND_ONLY, fill
 from tracker.core.errors import DatabaseUnusable, InvalidOption
 from tracker.ledger import Ledger
-from tracker.storage.backends.postgres import Postgres
 from tracker.storage.backends.sqlite import Sqlite
 from tracker.storage.database import Database
 
 
-def test_check_finds_each_dropped_trigger(url: str) -> None:
+def test_check_finds_what_differs_from_the_models(url: str) -> None:
     database = Database(url)
-    triggers = sorted(database.backend.triggers())
-    with database.write() as connection:
-        for name in triggers:
-            on = "" if database.file else f" ON {re.split('_no_|_refer', name)[0]}"
-            connection.execute(text(f"DROP TRIGGER {name}{on}"))
-    assert database.check() == [f"the trigger {name} is missing" for name in triggers]
-    assert {name.partition("_no_")[0] for name in triggers if "_no_" in name} == set(APPEND_ONLY)
-
-
-def test_check_finds_a_disabled_trigger(postgres_url: str) -> None:
-    database = Database(postgres_url)
-    with database.write() as connection:
-        connection.execute(text("ALTER TABLE changes DISABLE TRIGGER changes_no_change"))
-    assert database.check() == ["the trigger changes_no_change is missing"]
-
-
-def test_check_finds_a_trigger_that_was_emptied(url: str) -> None:
-    database = Database(url)
-    if url.startswith("sqlite"):
+    triggers = database.backend.triggers()
+    if database.file is not None:
         event = "BEFORE UPDATE ON changes BEGIN SELECT 1; END"
         statements = ["DROP TRIGGER changes_no_update", f"CREATE TRIGGER changes_no_update {event}"]
         emptied = {"changes_no_update"}
     else:
-        body = "BEGIN RETURN NEW; END"
+        with database.write() as connection:
+            connection.execute(text("ALTER TABLE changes DISABLE TRIGGER changes_no_change"))
+        assert database.check() == ["the trigger changes_no_change is missing"]
         statements = [
+            "ALTER TABLE changes ENABLE TRIGGER changes_no_change",
             "CREATE OR REPLACE FUNCTION refuse_on_append_only() RETURNS trigger "
-            f"LANGUAGE plpgsql AS $$ {body} $$"
+            "LANGUAGE plpgsql AS $$ BEGIN RETURN NEW; END $$",
         ]
-        made = Postgres().triggers()
-        emptied = {name for name, text in made.items() if " refuse_on_append_only()" in text}
+        emptied = {name for name, body in triggers.items() if " refuse_on_append_only()" in body}
     with database.write() as connection:
         for statement in statements:
             connection.exec_driver_sql(statement)
     assert set(database.check()) == {
         f"the trigger {name} is not as this program made it" for name in emptied
     }
-
-
-def test_check_finds_missing_tables_columns_and_constraints(url: str) -> None:
-    database = Database(url)
-    ways = ["DROP TABLE past_labels", "ALTER TABLE imports DROP COLUMN undone_by CASCADE"]
-    if url.startswith("sqlite"):
+    with database.write() as connection:
+        for name in triggers:
+            on = "" if database.file else f" ON {re.split('_no_|_refer', name)[0]}"
+            connection.execute(text(f"DROP TRIGGER {name}{on}"))
+    assert database.check() == [f"the trigger {name} is missing" for name in sorted(triggers)]
+    assert {name.partition("_no_")[0] for name in triggers if "_no_" in name} == set(APPEND_ONLY)
+    statements = ["DROP TABLE past_labels", "ALTER TABLE imports DROP COLUMN undone_by CASCADE"]
+    if database.file is not None:
         # SQLite drops no column that a constraint names.
-        made = "CREATE TABLE imports (id INTEGER PRIMARY KEY, project_id INT, change_id INT)"
-        ways = [ways[0], "DROP TABLE imports", made]
+        table = "CREATE TABLE imports (id INTEGER PRIMARY KEY, project_id INT, change_id INT)"
+        statements = [statements[0], "DROP TABLE imports", table]
     with database.write(bulk=True) as connection:
-        for way in ways:
-            connection.execute(text(way))
-    found = database.check()
-    assert "the table past_labels is missing" in found
-    assert "the column imports.undone_by is missing" in found
-    assert "the constraint fk_imports_project_id_undone_by_changes of imports is missing" in found
-    assert "cannot be checked before" in found[-1]
+        for statement in statements:
+            connection.execute(text(statement))
+    problems = database.check()
+    assert "the table past_labels is missing" in problems
+    assert "the column imports.undone_by is missing" in problems
+    constraint = "fk_imports_project_id_undone_by_changes"
+    assert f"the constraint {constraint} of imports is missing" in problems
+    assert "cannot be checked before" in problems[-1]
 
 
-def test_what_holds_no_ledger_cannot_be_checked(tmp_path: Path, empty_url: str) -> None:
-    (tmp_path / "nothing.db").touch()
-    for url in (empty_url, f"sqlite:///{tmp_path}/missing.db", str(tmp_path / "nothing.db")):
-        with pytest.raises(DatabaseUnusable, match="holds no ledger") as caught:
-            Database(url).check()
-        assert caught.value.exit_code == 5
-        if "postgresql" not in url:
-            with pytest.raises(DatabaseUnusable, match="holds no ledger"):
-                Database(url).backup(tmp_path / "copy.db")
-    assert {path.name for path in tmp_path.iterdir()} <= {"nothing.db", "empty.db"}
-
-
-def test_check_finds_a_label_of_nobody(sqlite_file: Path) -> None:
-    database = Database(str(sqlite_file))
-    fill(database)
-    plain = sqlite3.connect(sqlite_file)
-    plain.execute("PRAGMA foreign_keys = OFF")
-    plain.execute("UPDATE labels SET annotator_id = 77")
-    plain.commit()
-    plain.close()
-    problem, *_ = database.check()
-    assert "labels" in problem
-    assert "annotators" in problem
-
-
-def test_check_finds_a_damaged_page(sqlite_file: Path) -> None:
+def test_check_finds_damage(sqlite_file: Path) -> None:
     database = Database(str(sqlite_file))
     fill(database)
     with database.engine.connect() as connection:
@@ -112,10 +75,33 @@ def test_check_finds_a_damaged_page(sqlite_file: Path) -> None:
         size = connection.scalar(text("PRAGMA page_size"))
     assert page is not None
     assert size is not None
-    with sqlite_file.open("r+b") as file:
-        file.seek((page - 1) * size)
-        file.write(b"\x0d\x00\x00\xff\xff" + b"\xee" * 40)
-    assert database.check() == ["the database file is damaged: restore a backup"]
+    whole = sqlite_file.read_bytes()
+    place = (page - 1) * size
+    damaged = whole[:place] + b"\x0d\x00\x00\xff\xff" + b"\xee" * 40 + whole[place + 45 :]
+    for word in (b"", b"table", b"CREATE TRIGGER"):
+        content = whole.replace(word, b"\xff" * len(word)) if word else damaged
+        sqlite_file.write_bytes(content)
+        assert Database(str(sqlite_file)).check() == [
+            "the database file is damaged: restore a backup"
+        ]
+    sqlite_file.write_bytes(whole)
+    with closing(sqlite3.connect(sqlite_file)) as plain:
+        plain.execute("UPDATE labels SET annotator_id = 77")
+        plain.commit()
+    problem, *_ = database.check()
+    assert "labels" in problem
+    assert "annotators" in problem
+
+
+def test_check_and_backup_need_a_ledger(tmp_path: Path, empty_url: str) -> None:
+    (tmp_path / "nothing.db").touch()
+    for url in (empty_url, f"sqlite:///{tmp_path}/missing.db", str(tmp_path / "nothing.db")):
+        with pytest.raises(DatabaseUnusable, match="holds no ledger") as caught:
+            Database(url).check()
+        assert caught.value.exit_code == 5
+        with pytest.raises(DatabaseUnusable, match="holds no ledger"):
+            Database(url).backup(tmp_path / "copy.db")
+    assert {path.name for path in tmp_path.iterdir()} <= {"nothing.db", "empty.db"}
 
 
 def test_backup_of_a_file_in_use(
@@ -173,17 +159,6 @@ def test_a_backup_that_fails_leaves_nothing(sqlite_file: Path, tmp_path: Path) -
     assert list(folder.iterdir()) == []
 
 
-@pytest.mark.parametrize("what", [b"table", b"CREATE TRIGGER"])
-def test_check_finds_bytes_of_the_schema_that_are_no_text(sqlite_file: Path, what: bytes) -> None:
-    database = Database(str(sqlite_file))
-    fill(database)
-    database.engine.dispose()
-    content = sqlite_file.read_bytes()
-    sqlite_file.write_bytes(content.replace(what, b"\xff" * len(what)))
-    (problem,) = Database(str(sqlite_file)).check()
-    assert problem == "the database file is damaged: restore a backup"
-
-
 def test_a_backup_of_a_damaged_file_is_refused(sqlite_file: Path, tmp_path: Path) -> None:
     database = Database(str(sqlite_file))
     fill(database)
@@ -198,24 +173,21 @@ def test_a_backup_of_a_damaged_file_is_refused(sqlite_file: Path, tmp_path: Path
     assert not (tmp_path / "copy.db").exists()
 
 
-def test_backup_replaces_nothing(sqlite_file: Path, tmp_path: Path) -> None:
+def test_backup_that_cannot_be_made_says_why(
+    sqlite_file: Path, postgres_url: str, tmp_path: Path
+) -> None:
     (tmp_path / "there.db").touch()
     (tmp_path / "dangling.db").symlink_to(tmp_path / "elsewhere.db")
-    for target in (tmp_path / "there.db", tmp_path / "dangling.db", sqlite_file):
-        with pytest.raises(InvalidOption, match="already exists"):
-            Database(str(sqlite_file)).backup(target)
-    assert not (tmp_path / "elsewhere.db").exists()
-
-
-def test_a_backup_that_cannot_be_made_says_why(sqlite_ledger: Ledger, tmp_path: Path) -> None:
-    for name in ("nowhere/copy.db", "x" * 300, "a\0b", "/proc/copy.db"):
-        with pytest.raises(InvalidOption, match="cannot be made") as caught:
-            sqlite_ledger.database.backup(tmp_path / name)
+    names = {path.name for path in tmp_path.iterdir()}
+    for name, match in (
+        ("there.db", "already exists"), ("dangling.db", "already exists"),
+        (sqlite_file.name, "already exists"), ("nowhere/copy.db", "cannot be made"),
+        ("x" * 300, "cannot be made"), ("a\0b", "cannot be made"),
+        ("/proc/copy.db", "cannot be made"),
+    ):  # fmt: skip
+        with pytest.raises(InvalidOption, match=match) as caught:
+            Database(str(sqlite_file)).backup(tmp_path / name)
         assert caught.value.exit_code == 2
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_backup_of_postgres_names_its_own_tool(postgres_url: str, tmp_path: Path) -> None:
     with pytest.raises(DatabaseUnusable, match="pg_dump"):
         Database(postgres_url).backup(tmp_path / "copy.db")
-    assert not (tmp_path / "copy.db").exists()
+    assert {path.name for path in tmp_path.iterdir()} == names

@@ -17,7 +17,8 @@ from tracker.core.errors import NotFound
 from tracker.ledger import Ledger
 from tracker.storage.database import HEAD, Database
 
-MANY = 6
+pytestmark = pytest.mark.usefixtures("migrated_each_time")
+MANY = 4
 ANSWERS = pd.DataFrame({"item": ["i", "j"], "annotator": ["A", "A"], "category": ["x", "y"]})
 
 
@@ -27,7 +28,7 @@ def at_once(*calls: Callable[[], object]) -> list[object]:
         return [one.result() for one in [pool.submit(call) for call in calls]]
 
 
-def test_many_threads_read_a_missing_ledger_and_none_makes_it(empty_url: str) -> None:
+def test_threads_make_a_ledger_once_while_others_read(empty_url: str) -> None:
     ledger = Ledger(empty_url)
 
     def ask() -> str:
@@ -39,15 +40,12 @@ def test_many_threads_read_a_missing_ledger_and_none_makes_it(empty_url: str) ->
 
     assert at_once(*[ask] * MANY) == ["[] 2"] * MANY
     assert ledger.database.revision() is None
-
-
-def test_many_threads_make_a_ledger_while_others_read(empty_url: str) -> None:
     calls: list[Callable[[], object]] = []
     for n in range(MANY):
-        one = Ledger(empty_url)
+        other = Ledger(empty_url)
         calls += [
-            lambda one=one, n=n: one.import_frame(ANSWERS, f"p{n}").inserted,  # type: ignore[misc]
-            lambda one=one: len(one.projects.list()) <= MANY,  # type: ignore[misc]
+            lambda other=other, n=n: other.import_frame(ANSWERS, f"p{n}").inserted,  # type: ignore[misc]
+            lambda other=other: len(other.projects.list()) <= MANY,  # type: ignore[misc]
         ]
     with Ledger(empty_url).database.keep_connections():
         assert at_once(*calls) == [2, True] * MANY

@@ -6,14 +6,18 @@ import shutil
 import sqlite3
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
+from contextlib import closing, nullcontext, suppress
 from pathlib import Path
+from threading import Thread
 
 import pandas as pd
 import pytest
-from sqlalchemy import event, text
+from sqlalchemy import event, func, select, text
 
+from tracker.core.errors import DatabaseUnusable
 from tracker.ledger import Ledger
+from tracker.storage.database import Database
+from tracker.storage.schema import Project
 
 FIRST = [("i", "A", "x", "2026-01-01"), ("i", "B", "x", "2026-01-01")]
 LATER = [("j", "A", "y", "2026-02-01"), ("j", "B", "x", "2026-02-01")]
@@ -38,7 +42,7 @@ def answers(ledger: Ledger) -> int:
     return ledger.status("p").answers
 
 
-def test_one_connection_serves_many_and_none_sees_the_past_of_another(kept: Ledger) -> None:
+def test_each_use_of_a_connection_is_as_if_it_were_new(kept: Ledger, url: str) -> None:
     opened: list[object] = []
     event.listen(kept.database.engine, "connect", lambda made, _: opened.append(made))
     for _ in range(2):
@@ -49,49 +53,54 @@ def test_one_connection_serves_many_and_none_sees_the_past_of_another(kept: Ledg
         for _ in range(2):
             assert [agreed_on(kept) for _ in range(7)] == [2] * 7
             assert agreed_on(kept, as_of="2026-01-15") == 1
+        assert kept.audit("p", as_of="2026-01-15").to_dict()["annotators"]
+        assert agreed_on(kept) == 2
     assert opened == [], "that of the start serves all"
-
-
-def test_a_table_that_was_left_is_gone(kept: Ledger) -> None:
     with kept.database.read() as connection:
         connection.execute(text("CREATE TEMPORARY TABLE labels (item_id INTEGER)"))
-    assert answers(kept) == 4
-
-
-def test_what_another_writes_is_seen_and_what_failed_is_not(kept: Ledger, url: str) -> None:
-    assert answers(kept) == 4
+    assert answers(kept) == 4, "a temporary table that was left is gone"
     more = pd.DataFrame([("k", "A", "x", "2026-03-01")], columns=HEADER)
     Ledger(url).import_frame(more, "p")
-    assert answers(kept) == 5
-    with pytest.raises(ZeroDivisionError):
-        rename_and_fail(kept)
-    assert answers(kept) == 5
-
-
-def rename_and_fail(ledger: Ledger) -> None:
-    with ledger.database.write() as connection:
+    assert answers(kept) == 5, "what another writes is seen"
+    with suppress(ZeroDivisionError), kept.database.write() as connection:
         connection.execute(text("UPDATE projects SET name = 'q'"))
         raise ZeroDivisionError
-
-
-def test_a_change_is_by_whoever_made_it_not_by_who_had_the_connection_before(kept: Ledger) -> None:
+    assert answers(kept) == 5, "what failed is not"
     for by, name, new in (("ada", "p", "q"), ("bo", "q", "r"), (None, "r", "s")):
         kept.acting_for(by).projects.rename(name, new)
     assert [act.by for act in kept.projects.changes("s", 3).acts] == [None, "bo", "ada"]
 
 
-def test_many_may_read_a_file_while_one_writes_before_anybody_reads(sqlite_file: Path) -> None:
+def test_held_state_is_that_of_its_thread_until_it_ends_or_fails(empty_url: str) -> None:
+    ours = Ledger(empty_url)
+    with ours.one_state():
+        assert projects(ours.database) == 0, "a database that is not there is an empty one"
+    ours.projects.create("p")
+    others: list[int] = []
+    with ours.one_state():
+        assert projects(ours.database) == 1
+        write_meanwhile(empty_url)
+        assert projects(ours.database) == 1
+        assert [row.project.name for row in ours.projects.list()] == ["p"]
+        with ours.one_state():
+            assert projects(ours.database) == 1
+        thread = Thread(target=lambda: others.append(projects(ours.database)))
+        thread.start()
+        thread.join()
+        assert projects(ours.database) == 1
+    assert others == [projects(ours.database)]
+    with suppress(KeyError), ours.one_state():
+        projects(ours.database)
+        raise KeyError
+    Ledger(empty_url).projects.create("r")
+    assert projects(ours.database) == 2 + (ours.database.file is None)
+
+
+def test_file_lets_many_read_once_a_writer_is_done(sqlite_file: Path) -> None:
     """Readers of one process without a pause keep a writer out of a file of the other mode."""
     ledger = Ledger(f"sqlite:///{sqlite_file}")
     ledger.import_frame(pd.DataFrame(FIRST, columns=HEADER), "p")
     assert journal_mode(sqlite_file) == "delete"
-    with ledger.database.keep_connections():
-        assert journal_mode(sqlite_file) == "wal"
-
-
-def test_the_mode_is_changed_when_a_writer_is_done(sqlite_file: Path) -> None:
-    ledger = Ledger(f"sqlite:///{sqlite_file}")
-    ledger.import_frame(pd.DataFrame(FIRST, columns=HEADER), "p")
     with ThreadPoolExecutor(1) as pool:
         with closing(sqlite3.connect(sqlite_file, isolation_level=None)) as writer:
             writer.execute("BEGIN IMMEDIATE")
@@ -121,3 +130,19 @@ def test_a_file_that_was_replaced_is_opened(sqlite_file: Path, sqlite_template: 
         restored = Path(shutil.copy(sqlite_template, sqlite_file.with_name("restored.db")))
         restored.replace(sqlite_file)
         assert ledger.projects.list() == []
+
+
+# -- a state that is held: everything read is of one moment, whatever others write ---------
+
+
+def projects(database: Database) -> int:
+    with database.read() as connection:
+        return connection.scalar(select(func.count(Project.id))) or 0
+
+
+def write_meanwhile(url: str) -> None:
+    """Add a project as another program would; a file's readers hold its writers off."""
+    theirs = Ledger(url)
+    theirs.database.wait = 0.01
+    with nullcontext() if theirs.database.file is None else pytest.raises(DatabaseUnusable):
+        theirs.projects.create("q")

@@ -6,9 +6,10 @@ import pytest
 from sqlalchemy import Connection, text
 from sqlalchemy.exc import DBAPIError, IntegrityError
 
-from tests.storage.rows import fill, sample
+from tests.storage.rows import sample
+from tracker.ledger import Ledger
 from tracker.storage.backends.sqlite import Sqlite
-from tracker.storage.database import HEAD, Database
+from tracker.storage.database import Database
 from tracker.storage.schema import Base, Label
 
 PARENTS = ("items", "annotators", "categories")
@@ -17,13 +18,13 @@ REFERENCES = ("item_id", "annotator_id", "given_as", "category_id", "change_id")
 
 def rows_of_labels(connection: Connection) -> None:
     """Store the rows that labels refer to, and no other rows that refer to them."""
-    rows = sample(HEAD)
+    rows = sample()
     for name in ("projects", "questions", "changes", "items", "annotators", "categories"):
         connection.execute(Base.metadata.tables[name].insert(), rows[name])
 
 
 def label() -> dict[str, object]:
-    return sample(HEAD)["labels"][0]
+    return sample()["labels"][0]
 
 
 def statements(database: Database) -> list[str]:
@@ -41,11 +42,11 @@ def statements(database: Database) -> list[str]:
 
 
 @pytest.mark.parametrize("table", ["labels", "past_labels"])
-def test_what_labels_refer_to_stays(url: str, table: str) -> None:
-    database = Database(url)
+def test_what_labels_refer_to_stays(ledger: Ledger, table: str) -> None:
+    database = ledger.database
     with database.write() as connection:
         rows_of_labels(connection)
-        connection.execute(Base.metadata.tables[table].insert(), sample(HEAD)[table][0])
+        connection.execute(Base.metadata.tables[table].insert(), sample()[table][0])
     for statement in statements(database):
         try:
             with database.write() as connection:
@@ -55,31 +56,33 @@ def test_what_labels_refer_to_stays(url: str, table: str) -> None:
         assert changed == 0, statement  # of the other table
 
 
-def test_who_deletes_waits_for_who_refers(postgres_url: str) -> None:
+def test_deletions_and_loads_wait_for_each_other(postgres_url: str) -> None:
     """As with a foreign key: an item stays while answers to it are being stored."""
     database, other = Database(postgres_url), Database(postgres_url)
+    other.wait = 0.05
     with database.write() as connection:
         rows_of_labels(connection)
-    other.wait = 0.05
-    with database.write() as loading:
-        loading.execute(Label.__table__.insert(), label())  # type: ignore[attr-defined]
-        with pytest.raises(DBAPIError, match="lock timeout"), other.engine.begin() as deleting:
-            deleting.execute(text("DELETE FROM items"))
-    with pytest.raises(IntegrityError, match="refer to it"), other.engine.begin() as deleting:
-        deleting.execute(text("DELETE FROM items"))
-
-
-def test_who_refers_sees_what_was_deleted_meanwhile(postgres_url: str) -> None:
-    database, other = Database(postgres_url), Database(postgres_url)
-    with database.write() as connection:
-        rows_of_labels(connection)
-    other.wait = 0.05
-    with database.write() as deleting:
-        deleting.execute(text("DELETE FROM items"))
+    load, delete = Label.__table__.insert(), text("DELETE FROM items")  # type: ignore[attr-defined]
+    with database.write(keep=False) as deleting:
+        deleting.execute(delete)
         with pytest.raises(DBAPIError, match="lock timeout"), other.engine.begin() as loading:
-            loading.execute(Label.__table__.insert(), label())  # type: ignore[attr-defined]
+            loading.execute(load, label())
+    with database.write() as loading:
+        loading.execute(load, label())
+        with pytest.raises(DBAPIError, match="lock timeout"), other.engine.begin() as deleting:
+            deleting.execute(delete)
+    with pytest.raises(IntegrityError, match="refer to it"), other.engine.begin() as deleting:
+        deleting.execute(delete)
+    with database.engine.begin() as connection:
+        connection.execute(text("ALTER TABLE labels DISABLE TRIGGER USER"))
+        connection.execute(text("UPDATE labels SET change_id = 99"))
+        connection.execute(text("ALTER TABLE labels ENABLE TRIGGER USER"))
+    assert "1 rows of labels refer to no row of changes" in database.check()
+    with database.engine.begin() as connection:
+        connection.execute(text("DELETE FROM labels"))
+        connection.execute(delete)
     with pytest.raises(IntegrityError, match="no such row"), other.engine.begin() as loading:
-        loading.execute(Label.__table__.insert(), label())  # type: ignore[attr-defined]
+        loading.execute(load, label())
 
 
 def test_a_load_looks_into_its_own_schema(empty_postgres_url: str) -> None:
@@ -93,14 +96,3 @@ def test_a_load_looks_into_its_own_schema(empty_postgres_url: str) -> None:
     moved = Label.__table__.to_metadata(Base.metadata.__class__(), schema="one")  # type: ignore[attr-defined]
     with databases["other"].engine.begin() as connection, pytest.raises(IntegrityError):
         connection.execute(moved.insert(), label())
-
-
-def test_check_finds_labels_of_nothing(postgres_url: str) -> None:
-    database = Database(postgres_url)
-    fill(database)
-    with database.engine.begin() as connection:
-        for statement in ("DISABLE", "ENABLE"):
-            connection.execute(text(f"ALTER TABLE labels {statement} TRIGGER USER"))
-            if statement == "DISABLE":
-                connection.execute(text("UPDATE labels SET change_id = 99"))
-    assert "1 rows of labels refer to no row of changes" in database.check()

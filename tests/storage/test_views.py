@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable
@@ -11,6 +12,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import pandas as pd
 import pytest
 from sqlalchemy import inspect, text
 
@@ -154,29 +156,28 @@ def test_answers_are_the_exported_labels(told: Ledger) -> None:
     assert some(rows(told, "v_answers", "sets"), "answer")["none applies",] == 1
 
 
-def test_a_row_for_each_attribute_of_each_annotator(told: Ledger) -> None:
+def test_attributes_of_annotators_imports_and_moments_are_those_listed(told: Ledger) -> None:
     for project in PROJECTS:
         listed = Counter(
-            (one.annotator.name, one.annotator.kind, name, value)
-            for one in told.annotators.list(project)
-            for name, value in (one.attributes or {}).items()
+            (person.annotator.name, person.annotator.kind, name, value)
+            for person in told.annotators.list(project)
+            for name, value in (person.attributes or {}).items()
         )
-        found = rows(told, "v_annotator_attributes", project)
-        assert some(found, "annotator", "annotator_kind", "attribute", "value") == listed
-    assert some(found, "annotator", "attribute", "value") == {
+        attributes = rows(told, "v_annotator_attributes", project)
+        assert some(attributes, "annotator", "annotator_kind", "attribute", "value") == listed
+    assert some(attributes, "annotator", "attribute", "value") == {
         ("A", "team", "west"): 1,
         ("A", "years", "3"): 1,
         ("B", "team", "east"): 1,  # said of C, who is B
     }
-
-
-def test_answers_know_when_they_were_recorded(told: Ledger) -> None:
     with told.database.read() as connection:
-        recorded = {one.recorded_at: one for one in list_imports(connection)}
-    moments = {plain(one.to_dict()["recorded_at"]) for one in recorded.values()}
-    found = {row["recorded_at"] for project in PROJECTS for row in rows(told, "v_answers", project)}
-    assert found <= moments
-    assert len(found) == 8  # one of the nine was undone
+        recorded = [each.to_dict() for each in list_imports(connection)]
+    imports = [row for project in PROJECTS for row in rows(told, "v_imports", project)]
+    assert some(imports, *imports[0]) == some(recorded, *imports[0])
+    assert len([row for row in imports if row["undone_at"] is not None]) == 2
+    moments = {row["recorded_at"] for name in PROJECTS for row in rows(told, "v_answers", name)}
+    assert moments <= {plain(row["recorded_at"]) for row in recorded}
+    assert len(moments) == 8  # one of the nine was undone
 
 
 def test_votes_are_those_that_agreement_counts(told: Ledger) -> None:
@@ -225,18 +226,12 @@ def test_measures_and_rates_are_the_snapshots(told: Ledger) -> None:
             assert all(row["all_answers"] for row in found)
 
 
-def test_a_snapshot_of_some_answers_says_so(told: Ledger) -> None:
-    told.snapshot("p", name="some", exclude_annotators=["A"])
-    found = some(rows(told, "v_measures"), "snapshot_name", "all_answers")
-    assert found.keys() == {("some", False), ("first", True), (None, True)}
-
-
 def test_findings_are_those_listed(told: Ledger) -> None:
     record(told, Seen(1, informative=50), Seen(1, "copying", None, other=2))
-    found = {row["flag"]: row for row in rows(told, "v_findings")}
-    assert found.keys() == {row["flag"] for row in listed(told, states=["all"])}
+    views = {row["flag"]: row for row in rows(told, "v_findings")}
+    assert views.keys() == {row["flag"] for row in listed(told, states=["all"])}
     for row in listed(told, states=["all"]):
-        view, evidence = found[row["flag"]], shown(told, row["flag"])["evidence"]
+        view, evidence = views[row["flag"]], shown(told, row["flag"])["evidence"]
         same = ("annotator", "kind", "category", "state", "severity", "times_seen", "informative")
         assert {name: view[name] for name in same} == {name: row[name] for name in same}
         assert view["other_annotator"] == row["with"]
@@ -244,50 +239,38 @@ def test_findings_are_those_listed(told: Ledger) -> None:
         assert view["last_seen_at"] == plain(row["last_seen_at"])
         for name in ("p_value", "q_value", "effect", "effect_measure", "effect_low", "effect_high"):
             assert view[name] == evidence[name]
-    assert some(found.values(), "effect", "effect_measure") == {(2.0, "ratio"): len(found)}
-
-
-def test_findings_name_the_category_of_their_question(told: Ledger) -> None:
-    for question in ("tone", "topics"):
-        with told.changing("rubric", question) as (connection, asked):
-            record_in(connection, asked, Seen(1))
-    found = some(rows(told, "v_findings", "rubric"), "question", "annotator", "category")
-    assert found == {("tone", "A", "rude"): 1, ("topics", "A", "x"): 1}
-
-
-def test_imports_are_those_listed(told: Ledger) -> None:
-    with told.database.read() as connection:
-        recorded = [one.to_dict() for one in list_imports(connection)]
-    found = [row for project in PROJECTS for row in rows(told, "v_imports", project)]
-    assert some(found, *found[0]) == some(recorded, *found[0])
-    assert len([row for row in found if row["undone_at"] is not None]) == 2
-
-
-def test_a_column_has_two_names(told: Ledger) -> None:
+    assert some(views.values(), "effect", "effect_measure") == {(2.0, "ratio"): len(views)}
+    for name in ("tone", "topics"):
+        with told.changing("rubric", name) as (connection, question):
+            record_in(connection, question, Seen(1))
+    views_of_questions = some(
+        rows(told, "v_findings", "rubric"), "question", "annotator", "category"
+    )
+    assert views_of_questions == {("tone", "A", "rude"): 1, ("topics", "A", "x"): 1}
+    told.snapshot("p", name="some", exclude_annotators=["A"])
+    snapshots = some(rows(told, "v_measures"), "snapshot_name", "all_answers")
+    assert snapshots.keys() == {("some", False), ("first", True), (None, True)}
     for view, name, other in (
         ("v_answers", "kind", "annotator_kind"),
         ("v_item_votes", "annotators", "votes"),
         ("v_measures", "name", "snapshot_name"),
         ("v_category_rates", "name", "snapshot_name"),
     ):
-        found = [row for project in PROJECTS for row in rows(told, view, project)]
-        assert found, view
-        assert all(row[name] == row[other] for row in found), view
-        assert all(row["stands"] for row in found if "stands" in row), view
-
-
-def test_examples_can_be_typed(told: Ledger) -> None:
+        cells = [row for project in PROJECTS for row in rows(told, view, project)]
+        assert cells, view
+        assert all(row[name] == row[other] for row in cells), view
+        assert all(row["stands"] for row in cells if "stands" in row), view
     with told.writing("p") as (connection, _):
         connection.execute(text("UPDATE projects SET name = 'reviews' WHERE name = 'p'"))
     assert len(EXAMPLES) == len(VIEWS)
     with told.database.read() as connection:
         for example in EXAMPLES:
-            found = connection.execute(text(example)).all()
-            assert found or "v_item_votes" in example
+            assert connection.execute(text(example)).all() or "v_item_votes" in example
 
 
 def test_the_page_names_every_column(url: str) -> None:
-    inspector = inspect(Ledger(url).database.engine)
+    database = Ledger(url).database
+    inspector = inspect(database.engine)
     assert sorted(inspector.get_view_names()) == sorted(VIEWS)
     parts = re.split(r"^## (\w+)$", PAGE, flags=re.MULTILINE)[1:]
     pages = dict(zip(parts[::2], parts[1::2], strict=True))
@@ -295,19 +278,56 @@ def test_the_page_names_every_column(url: str) -> None:
         first_cells = re.findall(r"^\| ([a-z_, ]+) \|", pages[view], re.MULTILINE)
         named = [name for cell in first_cells if cell != "column" for name in cell.split(", ")]
         assert named == list(VIEWS[view].columns)
-        assert named == [column["name"] for column in inspector.get_columns(view)]
-
-
-def test_the_database_describes_its_views(postgres_url: str) -> None:
-    inspector = inspect(Ledger(postgres_url).database.engine)
-    for name, view in VIEWS.items():
-        assert inspector.get_table_comment(name) == {"text": view.comment}
-        columns = inspector.get_columns(name)
-        assert {one["name"]: one["comment"] for one in columns} == view.columns
-
-
-def test_check_finds_a_missing_view(url: str) -> None:
-    database = Ledger(url).database
+        columns = inspector.get_columns(view)
+        assert named == [column["name"] for column in columns]
+        if database.file is None:
+            assert inspector.get_table_comment(view) == {"text": VIEWS[view].comment}
+            assert {each["name"]: each["comment"] for each in columns} == VIEWS[view].columns
     with database.write() as connection:
         connection.execute(text("DROP VIEW v_answers"))
     assert database.check() == ["the view v_answers is missing"]
+
+
+DASHBOARD = json.loads((CHECKOUT / "docs" / "grafana" / "dashboard.json").read_text("utf-8"))
+PANELS = {panel["title"]: panel["targets"][0]["rawSql"] for panel in DASHBOARD["panels"]}
+PROJECT_NAMES = next(one for one in DASHBOARD["templating"]["list"] if one["name"] == "project")[
+    "query"
+]
+
+
+def watched(ledger: Ledger) -> None:
+    """A project with a snapshot, a constant annotator who was found, and items to argue about."""
+    rows = [
+        (
+            f"i{n}",
+            who,
+            "no" if (n + turn) % (3 if n % 5 else 2) == 0 and turn else "yes",
+            "2026-01-05",
+        )
+        for n in range(60)
+        for turn, who in enumerate(("always", "a", "b", "c"))
+    ]
+    frame = pd.DataFrame(rows, columns=["item", "annotator", "category", "labeled_at"])
+    ledger.import_frame(frame, "reviews")
+    ledger.snapshot("reviews")
+    ledger.audit("reviews", record=True)
+
+
+def rows_of(ledger: Ledger, query: str) -> list[tuple[object, ...]]:
+    with ledger.database.read() as connection:
+        return [tuple(row) for row in connection.execute(text(query))]
+
+
+def test_the_dashboard_tells_what_the_commands_do(ledger: Ledger) -> None:
+    watched(ledger)
+    assert rows_of(ledger, PROJECT_NAMES) == [("reviews",)]
+    told = {title: rows_of(ledger, query.replace("${project}", "reviews"))
+            for title, query in PANELS.items()}  # fmt: skip
+    for title, cells in told.items():
+        assert cells, title
+        assert all(any(cell is not None for cell in row) for row in cells), title
+    status = ledger.status("reviews")
+    assert told["Open findings"] == [(status.flags,)]
+    assert sum(row[1] for row in told["Labels a category"]) == status.answers  # type: ignore[misc]
+    (alpha,) = [row[2] for title, rows in told.items() if "alpha" in title for row in rows]
+    assert alpha == pytest.approx(ledger.agreement("reviews").main.value)

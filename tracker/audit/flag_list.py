@@ -296,9 +296,7 @@ def _recorded(row: Row[Any], names: Names, appeals: Mapping[int, Appeal]) -> Fla
 def _with_sentence(
     evidence: Mapping[str, Any], subject: FlagSubject, names: Names
 ) -> Mapping[str, Any]:
-    """Return the figures when it was last seen, with a sentence; an older row has its own."""
-    if "why" in evidence:
-        return evidence
+    """Return the figures when it was last seen, with a sentence."""
     if subject.annotator is None:
         return {**evidence, "why": definitions_sentence(evidence, names.project)}
     return finding_json_with_sentence(evidence, subject.annotator, subject.with_)

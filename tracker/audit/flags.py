@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count
@@ -574,10 +573,6 @@ def _why_again(state: FlagState, informative: int) -> str | None:
     return None
 
 
-# Older rows hold their sentence, with annotators by number between two NULs.
-_MARKED = re.compile(r"\\u0000(\d+)\\u0000")
-
-
 class Numbered:
     """An audit's findings, with annotators by number.
 
@@ -609,12 +604,8 @@ class Numbered:
 
 
 def read_flag_evidence(text: str, names: Mapping[int, str]) -> dict[str, Any]:
-    """Return what `Numbered.evidence` wrote, with the names that annotators have now.
-
-    Older rows hold a sentence as ``why``.
-    """
-    named = _MARKED.sub(lambda mark: json.dumps(names[int(mark[1])])[1:-1], text)
-    values: dict[str, Any] = json.loads(named)
+    """Return what `Numbered.evidence` wrote, with the names that annotators have now."""
+    values: dict[str, Any] = json.loads(text)
     if isinstance(values["with"], int):
         values["with"] = names[values["with"]]
     for side in {"more", "less"} & values.keys():

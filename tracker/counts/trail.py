@@ -305,10 +305,7 @@ def change_sentence(act: Act) -> str:
     if isinstance(act.detail.get("into"), list):  # annotators, by one file
         pairs = zip(act.detail["annotator"], act.detail["into"], strict=True)
         return "merged " + ", ".join(f"{name} into {into}" for name, into in pairs)
-    try:
-        return _SENTENCES[act.kind].format_map({k: _words(v) for k, v in act.detail.items()})
-    except KeyError:  # of an older version of the program
-        return act.kind
+    return _SENTENCES[act.kind].format_map({k: _words(v) for k, v in act.detail.items()})
 
 
 def _words(value: Any) -> Any:

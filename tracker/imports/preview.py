@@ -122,7 +122,7 @@ def layout_lines(columns: Mapping[str, Any]) -> list[str]:
 def reading_rows(imported: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Return how an import's files were read and what was left out, by a title each.
 
-    ``imported`` is the import as JSON; one that was made before this was kept has no rows.
+    ``imported`` is the import as JSON; one of labels that stay in files has no rows.
     """
     read, rows = imported["read"], []
     for way in () if read is None else (read, *read.get("others", ())):

@@ -36,11 +36,7 @@ if TYPE_CHECKING:
     from alembic.config import Config
 
 
-REVISIONS = (
-    "0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008", "0009", "0010", "0011", "0012",
-    "0013", "0014", "0015", "0016", "0017", "0018", "0019", "0020",
-    "0021", "0022", "0023",
-)  # fmt: skip
+REVISIONS = ("r1",)
 """Every revision of the schema that this program knows, oldest first."""
 HEAD = REVISIONS[-1]
 CHANGED_BY = "tracker_changed_by"
@@ -324,6 +320,9 @@ class Database:
         return revision
 
     def _known(self, revision: str | None) -> str | None:
+        if revision is not None and "0001" <= revision <= "0023":  # no release had these
+            mend = "export its labels with that one (tracker export labels), and import them here"
+            raise DatabaseUnusable(f"{self} was made by an older, unreleased tracker", mend)
         if revision is not None and revision not in REVISIONS:
             raise DatabaseUnusable(
                 f"{self} is at revision {revision}, which this program does not know",

@@ -26,26 +26,6 @@ from tracker.imports.undo import undo_import
 from tracker.projects.identities import merge_annotators, split_annotator
 from tracker.projects.questions import QuestionInfo, QuestionOptions, create_project
 
-__all__ = [
-    "BOTH_KINDS",
-    "NAMES",
-    "Both",
-    "Clock",
-    "File",
-    "Labels",
-    "Merge",
-    "PlainLedger",
-    "Split",
-    "Step",
-    "Undo",
-    "at",
-    "imports_of",
-    "load_files",
-    "moments",
-    "steps",
-    "without_doubles",
-]
-
 NAMES = "ABC"
 _EPOCH = 1_700_000_000
 EVER = 1_000.0

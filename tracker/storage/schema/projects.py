@@ -149,7 +149,7 @@ class Import(Base, never_renumbered=True):
     """One unit of recording: the files of one `tracker import`, and what became of the rows.
 
     ``reading`` says how the files were read and what was left out (`reading_record`), as JSON;
-    NULL for an import of before that was kept.
+    NULL for labels that stay in files (see `Lake`).
     """
 
     __tablename__ = "imports"
