@@ -6,7 +6,6 @@ import inspect
 import re
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import fields, is_dataclass
 from functools import wraps
 from typing import Any, TypeAlias
 
@@ -126,8 +125,6 @@ def _noticing(ledger: Ledger, notices: list[str], compute: Callable[[], Any]) ->
 
 def _is_plain(value: object) -> bool:
     """Return whether the text of a value says all about it."""
-    if is_dataclass(value) and not isinstance(value, type):
-        return all(_is_plain(getattr(value, field.name)) for field in fields(value))
     if isinstance(value, dict):
         return all(_is_plain(part) for pair in value.items() for part in pair)
     if isinstance(value, list | tuple):
