@@ -24,6 +24,12 @@ def python(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=CHECKOUT, capture_output=True, text=True, check=False)
 
 
+@pytest.fixture(scope="module", autouse=True)
+def parsed() -> None:
+    """Parse the package once: it takes longer than most tests of this file."""
+    house.graph(house.modules())
+
+
 # -- rooms ---------------------------------------------------------------------------------
 
 

@@ -56,7 +56,7 @@ def test_answers_under_another_name_are_the_annotators(run: Run, furnished: Path
 
 def test_database_is_made_current_and_copied(run: Run, answers: Path) -> None:
     assert "empty" in run("database", "current").out
-    assert run("database", "upgrade").out.startswith("sqlite:///tracker.db: empty → 0")
+    assert run("database", "upgrade").out.startswith("sqlite:///tracker.db: empty → r")
     assert "already at " in run("database", "upgrade").out
     told = run("database", "current", "--json").json()
     assert told["revision"] == told["head"]

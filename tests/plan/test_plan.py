@@ -10,10 +10,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from sqlalchemy import text
 
 from tests.helpers import count_statements
-from tests.storage.rows import fill as fill_tables
 from tracker.core.errors import InvalidOption, NotFound
 from tracker.counts.trail import change_sentence
 from tracker.history.status import status_as_json
@@ -22,7 +20,6 @@ from tracker.ledger.figures import Figures
 from tracker.plan.plan import Plan, read_assumed
 from tracker.projects.goals import Want, read_want
 from tracker.projects.projects import answers_revision, find_project
-from tracker.storage.database import Database
 
 PEOPLE = ("ann", "bob", "cat")
 
@@ -282,18 +279,3 @@ def test_a_goal_is_told_with_what_is_missing(ledger: Ledger) -> None:
     page = Figures(ledger).status("p").json()
     assert [row["question"] for row in page["goals"]] == ["label"]
     assert "goals" in status_as_json(ledger.status_by_question("p"))
-
-
-def test_an_older_program_cannot_hold_a_goal(empty_url: str) -> None:
-    database = Database(empty_url)
-    database.upgrade()
-    fill_tables(database)
-    with database.write() as connection:
-        later = ("saved_views", "drafts", "assignments", "batches", "decisions")
-        for table in (*later, "lake_names", "lake_files", "lakes"):
-            connection.execute(text(f"DELETE FROM {table}"))
-        connection.execute(
-            text("UPDATE questions SET instructions = NULL, also_asks = NULL, preference = NULL")
-        )
-    with pytest.raises(RuntimeError, match="questions with a goal"):
-        database.downgrade("0017")

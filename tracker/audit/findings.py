@@ -143,7 +143,12 @@ def _distinct(flagged: list[TestResult], evidence: Evidence) -> list[TestResult]
 
 def _strongest_first(finding: TestResult) -> tuple[float, bool, int]:
     """By p-value; mirror images have equal ones but for rounding, and over-use goes first."""
-    return (float(f"{finding.p_value:.6e}"), not finding.over, finding.category or 0)
+    return (_comparable(finding.p_value), not finding.over, finding.category or 0)
+
+
+def _comparable(p_value: float | None) -> float:
+    """Return a p-value without its last digits, which depend on the processor; 2 for none."""
+    return 2.0 if p_value is None else float(f"{p_value:.6e}")
 
 
 def _furthest_first(finding: TestResult) -> tuple[float, bool, int]:
@@ -374,10 +379,16 @@ def not_applicable_kinds(evidence: Evidence, kinds: Sequence[Kind] | None = None
 
 
 def _sort_key(flag: Finding, place: dict[str, int]) -> tuple[int, int, int, float, int, int]:
-    p_value = 2.0 if flag.p_value is None else flag.p_value
     category = -1 if flag.category is None else flag.category
     other = flag.other or 0
-    return (flag.annotator, _ORDER[flag.state], place[flag.kind], p_value, category, other)
+    return (
+        flag.annotator,
+        _ORDER[flag.state],
+        place[flag.kind],
+        _comparable(flag.p_value),
+        category,
+        other,
+    )
 
 
 class Part(NamedTuple):

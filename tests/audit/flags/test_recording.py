@@ -5,7 +5,7 @@ import json
 
 import pytest
 from rich.console import Console
-from sqlalchemy import insert, select
+from sqlalchemy import select
 
 from tests.audit.flags.found import Seen, acted, history, listed, record, shown, states
 from tests.helpers import count_statements, stored
@@ -204,21 +204,6 @@ def test_a_finding_about_a_pair_is_one_flag_of_both_and_stored_without_names(peo
     assert "ada and cyd gave" in told["why"]
     assert (told["with"], told["evidence"]["with"]) == ("cyd", "cyd")
     assert told["evidence"]["why"] == told["why"]
-
-
-def test_evidence_of_an_older_version_is_read_with_the_names_of_now(people):
-    """It held the sentence, with annotators by number between two NULs."""
-    record(people, PAIR)
-    old = json.loads(evidence_of(people)) | {"with": f"\0{3}\0"}
-    old["why"] = f"\0{1}\0 did as \0{3}\0."
-    with people.writing("p") as (connection, project):
-        (sighting,) = connection.execute(select(FlagSighting.__table__)).mappings()
-        added = dict(sighting) | {"number": 2, "seen_at": sighting["seen_at"] + 1}
-        connection.execute(insert(FlagSighting), [added | {"evidence": json.dumps(old)}])
-        rename_annotator(connection, project, "cy", 'cy "d"')
-    told = shown(people, 1)
-    assert told["why"] == told["evidence"]["why"] == 'ada did as cy "d".'
-    assert (told["evidence"]["with"], told["times_seen"]) == ('cy "d"', 2)
 
 
 def test_views_of_flags(people):
