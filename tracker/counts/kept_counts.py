@@ -23,7 +23,7 @@ from sqlalchemy.sql import visitors
 from tracker.core.kept import ENGINE
 from tracker.core.tallies import IntArray
 from tracker.counts.selection import stream_rows
-from tracker.engines.engine import Asked, Columns, Engine, is_heavy, rows_of
+from tracker.engines.engine import Asked, Columns, Engine, rows_of
 from tracker.lake.connection import LakeConnection
 from tracker.lake.recorded import LabelFile
 from tracker.projects.projects import last_change
@@ -382,9 +382,7 @@ def _elsewhere(
     """
     engine: Engine | None = connection.info.get(ENGINE)
     if engine is not None:
-        statement = counting.statement
-        heavy = counting.keys is not None and is_heavy(statement)
-        asked = Asked(statement, question.key, items, heavy)
+        asked = Asked(counting.statement, question.key, items, counting.keys is not None)
         columns = engine.columns(connection, asked)
         if columns is not None:
             return counting.added_up(columns), engine.name

@@ -63,6 +63,6 @@ class _DuckDB:
     def columns(self, connection: Connection, asked: Asked) -> Columns | None:
         is_made = "_engine" in vars(self)
         is_copied = self._copy is not None and self._copy.exists()
-        if not (is_made or is_copied or (asked.heavy and asked.items >= self._least_items)):
+        if not (is_made or is_copied or (asked.items >= self._least_items and asked.is_heavy)):
             return None  # to import it would take longer than most counts
         return self._engine.columns(connection, asked)

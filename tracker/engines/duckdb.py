@@ -101,7 +101,7 @@ class DuckDB:
         return new_database()
 
     def columns(self, connection: Connection, asked: Asked) -> Columns | None:
-        statement, question, items, heavy = asked
+        statement, question, items = asked.statement, asked.question, asked.items
         tables = {part for part in visitors.iterate(statement) if isinstance(part, Table)}
         if not tables <= _KNOWN or _labels not in tables:
             return None
@@ -118,7 +118,7 @@ class DuckDB:
                 if copied is not None:
                     loaded = _Loaded(state, copied.place, {*KEY, *FURTHER}, copied.repeats)
                 elif loaded is None or loaded.state != state or not wanted <= loaded.columns:
-                    if items < self._least_items or not (self._light or heavy):
+                    if items < self._least_items or not (self._light or asked.is_heavy):
                         return None
                     loaded = self._load(connection, question, state, items, wanted)
                 self._show(connection, question, loaded)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple, Protocol, TypeAlias
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Protocol, TypeAlias
 
 from sqlalchemy import Connection, Select
 from sqlalchemy.sql import visitors
@@ -22,20 +24,33 @@ def rows_of(columns: Iterable[IntArray | list[Any]]) -> Iterator[tuple[Any, ...]
     return zip(*(c if isinstance(c, list) else c.tolist() for c in columns), strict=True)
 
 
-class Asked(NamedTuple):
+@dataclass(frozen=True)
+class Asked:
     """What is to be counted.
 
     Attributes:
         statement: as it would be sent to the ledger's database.
         question: whose answers it counts.
         items: the highest number of an item.
-        heavy: whether it joins answers with each other, or with what they add up to.
+        has_keys: whether its rows are tallies by key.
     """
 
     statement: Select[Any]
     question: QuestionKey
     items: int
-    heavy: bool
+    has_keys: bool
+
+    @cached_property
+    def is_heavy(self) -> bool:
+        """Whether the statement joins answers with each other, or with what they add up to.
+
+        To find out, walk all of the statement: it takes longer than to count a small project.
+        """
+        if not self.has_keys:
+            return False
+        parts = {id(part): part for part in visitors.iterate(self.statement)}
+        selects = (part for part in parts.values() if isinstance(part, Select))
+        return sum(map(_reads, selects)) > 1
 
 
 class Engine(Protocol):
@@ -50,12 +65,6 @@ class Engine(Protocol):
         transaction whose state is counted.
         """
         ...
-
-
-def is_heavy(statement: Select[Any]) -> bool:
-    """Return whether a statement joins answers with each other, or with what they add up to."""
-    parts = visitors.iterate(statement)
-    return len({id(part) for part in parts if isinstance(part, Select) and _reads(part)}) > 1
 
 
 def _reads(statement: Select[Any]) -> bool:
