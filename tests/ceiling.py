@@ -90,10 +90,6 @@ class Ceiling:
             spent = used() - begin - (_shared[0] - shared)
             item.stash[CHARGED] += spent / self.factor
 
-    def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        output = getattr(session.config, "workeroutput", {})
-        output["cpu"] = used()
-
 
 CHARGED = pytest.StashKey[float]()
 
@@ -106,13 +102,6 @@ def is_exception(test: str) -> bool:
 class Summary:
     """The plugin of the process that reports: the CPU time of the run and its slowest tests."""
 
-    def __init__(self) -> None:
-        self.of_workers = 0.0
-
-    @pytest.hookimpl(optionalhook=True)
-    def pytest_testnodedown(self, node: object) -> None:
-        self.of_workers += getattr(node, "workeroutput", {}).get("cpu", 0.0)
-
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         seconds = {
             report.nodeid: dict(report.user_properties).get("cpu", 0.0)
@@ -123,10 +112,8 @@ class Summary:
         slowest = sorted(seconds, key=seconds.__getitem__, reverse=True)
         slow = [test for test in slowest if seconds[test] > LISTED]
         if len(seconds) > SLOWEST:
-            total = used() + self.of_workers
-            terminalreporter.section(
-                f"{total:.0f} CPU-seconds, {len(slow)} tests above {LISTED:.0f}"
-            )
+            heading = f"{used():.0f} CPU-seconds, {len(slow)} tests above {LISTED:.0f}"
+            terminalreporter.section(heading)
             for test in slow or slowest[:SLOWEST]:
                 terminalreporter.line(f"{seconds[test]:6.2f}  {test}")
 

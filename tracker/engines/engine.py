@@ -26,11 +26,9 @@ def rows_of(columns: Iterable[IntArray | list[Any]]) -> Iterator[tuple[Any, ...]
 
 @dataclass(frozen=True)
 class Asked:
-    """What is to be counted.
+    """A statement as it would be sent to the ledger's database, and what it counts.
 
     Attributes:
-        statement: as it would be sent to the ledger's database.
-        question: whose answers it counts.
         items: the highest number of an item.
         has_keys: whether its rows are tallies by key.
     """
@@ -42,15 +40,13 @@ class Asked:
 
     @cached_property
     def is_heavy(self) -> bool:
-        """Whether the statement joins answers with each other, or with what they add up to.
-
-        To find out, walk all of the statement: it takes longer than to count a small project.
-        """
+        """Whether it joins answers with each other or with tallies; slow to find out."""
         if not self.has_keys:
             return False
         parts = {id(part): part for part in visitors.iterate(self.statement)}
-        selects = (part for part in parts.values() if isinstance(part, Select))
-        return sum(map(_reads, selects)) > 1
+        sources = [part.get_final_froms() for part in parts.values() if isinstance(part, Select)]
+        of_labels = [each for each in sources if Label.__table__ in each]
+        return sum(not any(map(is_lower_pass, each)) for each in of_labels) > 1
 
 
 class Engine(Protocol):
@@ -61,15 +57,9 @@ class Engine(Protocol):
     def columns(self, connection: Connection, asked: Asked) -> Columns | None:
         """Return the columns of a statement, in any order of the rows.
 
-        None if the ledger's own database is to count it. The connection is to the ledger, in the
-        transaction whose state is counted.
+        None if the ledger's own database is to count it. The connection is to the ledger.
         """
         ...
-
-
-def _reads(statement: Select[Any]) -> bool:
-    sources = statement.get_final_froms()
-    return Label.__table__ in sources and not any(map(is_lower_pass, sources))
 
 
 def is_lower_pass(part: Any) -> bool:
