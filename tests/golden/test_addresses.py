@@ -41,8 +41,7 @@ ASKED = [
 def test_an_address_answers_what_it_answered(
     run: Run, copy: Copy, memory: Memory, kept: Kept, backend: str, name: str, address: str
 ) -> None:
-    group = ADDRESSES[name]
-    url = copy(group.ledger)
+    group, url = ADDRESSES[name], copy(ADDRESSES[name].ledger)
     ledger = Ledger(url)
     for user in ledger.users.list():  # where there are none, a server lets everyone in
         ledger.users.remove(user.name)

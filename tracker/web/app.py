@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import socket
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from itertools import count, islice
 from types import FrameType
@@ -50,33 +50,38 @@ _LATE_EVERY = 120  # looks between two at what is late
 
 
 @asynccontextmanager
-async def delivering(ledger: Ledger, forget: Callable[[], None]) -> AsyncIterator[None]:
-    """Deliver what is due, again and again, until the block ends.
-
-    ``forget`` is called after an erasure, whoever made it.
-    """
-    task = asyncio.create_task(_deliver(ledger, forget))
+async def delivering(ledger: Ledger, forget: Sequence[Callable[[], None]]) -> AsyncIterator[None]:
+    """Deliver what is due until the block ends; call each of ``forget`` after an erasure."""
+    stopping = asyncio.Event()
+    task = asyncio.create_task(_deliver(ledger, forget, stopping))
     try:
         yield
     finally:
+        stopping.set()
+        await asyncio.wait({task}, timeout=_GRACE)  # its thread may be using the database
         task.cancel()
         with suppress(asyncio.CancelledError):
             await task
 
 
-async def _deliver(ledger: Ledger, forget: Callable[[], None]) -> None:
+async def _deliver(
+    ledger: Ledger, forget: Sequence[Callable[[], None]], stopping: asyncio.Event
+) -> None:
     erasures: int | None = None
     for looks in count():
         with suppress(TrackerError):
             before, erasures = erasures, await run_in_threadpool(ledger.annotators.erasures)
             if before is not None and before != erasures:
-                forget()
+                for clear in forget:
+                    clear()
             await run_in_threadpool(ledger.requests.purge)
             await run_in_threadpool(ledger.answering.record_due)
-        await asyncio.sleep(_EVERY)
+        with suppress(TimeoutError):
+            await asyncio.wait_for(stopping.wait(), _EVERY)
+            return
+        deliver = ledger.webhooks.send if looks % _LATE_EVERY else ledger.webhooks.deliver
         with suppress(TrackerError):  # busy, or gone: the next time will tell
-            late = looks % _LATE_EVERY == 0
-            await run_in_threadpool(ledger.webhooks.deliver if late else ledger.webhooks.send)
+            await run_in_threadpool(deliver)
 
 
 MAX_UPLOAD = 1_000_000_000
@@ -98,20 +103,15 @@ def create_app(
     access: Access = HERE_ONLY,
     mlflow: MLflowServer = NO_MLFLOW,
 ) -> FastAPI:
-    """Return the application that serves a ledger.
+    """Return the application that serves a ledger, at ``root_path`` of a proxy.
 
-    ``root_path`` is the path at which a proxy serves it, ``max_upload`` the most bytes that are
-    taken in one request, ``access`` whom it lets in, ``mlflow`` the MLflow that sends messages.
+    It takes at most ``max_upload`` bytes in a request, and messages of ``mlflow``.
     """
 
     @asynccontextmanager
     async def running(app: FastAPI) -> AsyncIterator[None]:
         app.state.revisions = health.Revisions(ledger)
-
-        def forget() -> None:
-            for kept in (app.state.figures.clear, app.state.jobs.forget, app.state.staging.clear):
-                kept()
-
+        forget = (app.state.figures.clear, app.state.jobs.forget, app.state.staging.clear)
         async with delivering(ledger, forget):
             yield
         app.state.stopping.set()
