@@ -68,10 +68,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """Choose the tests of a run (see `profiles`), the longest first.
 
     At the end, one worker would wait for them alone. A server named by the environment gets all
-    tests that can run on Postgres.
+    tests that can run on Postgres. Pages ask what other tests ask, and stay on SQLite.
     """
     items.sort(key=lambda item: not _comes_first(item))
     if profiles.EXHAUSTIVE:
+        items[:] = [item for item in items if not (_elsewhere(item) and "/web/" in item.nodeid)]
         for item in items:
             if _elsewhere(item) or is_hypothesis_test(getattr(item, "function", None)):
                 item.add_marker("exhaustive")

@@ -46,6 +46,7 @@ SETTINGS = {
     "listen_addresses": "",
     "port": str(PORT),
     "max_connections": "50",
+    "max_locks_per_transaction": "1024",
     "shared_buffers": "16MB",
     "fsync": "off",
     "synchronous_commit": "off",

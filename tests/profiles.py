@@ -17,6 +17,8 @@ EXHAUSTIVE = False
 """Whether this is the exhaustive run; set before test files are imported."""
 exhaustive = pytest.mark.exhaustive
 both = pytest.mark.both
+on_sqlite = pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
+"""Never on Postgres: the test needs the file, or counts what the databases number differently."""
 ON_BOTH = {"storage", "golden"}
 """Folders whose tests run on both databases."""
 

@@ -50,9 +50,6 @@ Options = dict[str, str]
 Agreement = Callable[[Options], dict[str, Any]]  # of a reading, the JSON of its figures
 
 
-# -- a case through the program ------------------------------------------------------------
-
-
 def file_of(case: str, folder: Path) -> Path:
     """The case as a file to import: of sets a row per label, and an empty cell for none."""
     given = FOLDER / EXPECTED[case]["file"]
@@ -233,9 +230,6 @@ def test_case_by_command(run: Run, folder: Path, sqlite_template: Path, case: st
         told = agreement("--influence", "annotator", "--measure", "krippendorff_alpha").json()
         assert told["measure"] == "krippendorff_alpha"
         check_influence(case, told["value"], told["annotators"])
-
-
-# -- the founding documents ----------------------------------------------------------------
 
 
 @pytest.fixture

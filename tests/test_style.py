@@ -58,9 +58,6 @@ def raised(before: dict[str, dict[str, int]], now: dict[str, dict[str, int]]) ->
     ]
 
 
-# -- the guards trip -----------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("before", "now", "names"),
     [

@@ -9,7 +9,7 @@ import pytest
 
 from tests.agreement.crowd import equal_statements
 from tests.helpers import write_file
-from tests.profiles import both
+from tests.profiles import both, on_sqlite
 from tracker.core.errors import InvalidOption
 from tracker.ledger import Ledger
 from tracker.ledger.imports import QuestionOptions
@@ -92,6 +92,7 @@ def test_planted_strengths_and_position_are_found(ledger, tmp_path):
     assert {row["kind"] for row in flag["flags"]} == {"position_bias"}
 
 
+@on_sqlite
 def test_grades_count_in_agreement_and_not_in_strengths(ledger, tmp_path):
     """The sides of -3…3, on an ordinal scale, are those of a, tie and b."""
     steps = {"a": ("-3", "-1"), "tie": ("0",), "b": ("1", "2")}

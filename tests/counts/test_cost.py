@@ -12,7 +12,7 @@ from sqlalchemy import Connection, event, make_url
 from tests.counts.plain import Rows
 from tests.counts.selected import DAY, START, selected
 from tests.helpers import count_rows, count_statements
-from tests.profiles import both
+from tests.profiles import both, on_sqlite
 from tracker.agreement.groups import agreement_by_attribute
 from tracker.agreement.query import Query
 from tracker.counts import annotator_patterns, retest, tallies
@@ -75,6 +75,7 @@ def answers(items: int, days: int = 0) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=columns)
 
 
+@on_sqlite
 def test_the_cost_of_a_question_does_not_grow_with_the_items(ledger: Ledger) -> None:
     engine = ledger.database.engine
     for days, most in ((0, 800), (1, 160), (9, 160)):

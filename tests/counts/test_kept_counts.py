@@ -26,7 +26,7 @@ from tests.counts.counted import everything, part
 from tests.filled import FillOnce
 from tests.helpers import SPANS, csv_text, question_of, undo
 from tests.history.scripts import answers
-from tests.profiles import both, examples, exhaustive
+from tests.profiles import both, examples, exhaustive, on_sqlite
 from tracker.counts import import_tallies, kept_counts
 from tracker.counts.filter import EVERYTHING, select_answers
 from tracker.counts.items import count_answers_per_item
@@ -257,6 +257,7 @@ def test_an_overtaken_reader_keeps_the_state_it_read(filled: Ledger) -> None:
     assert agreement(other) == newest
 
 
+@on_sqlite
 def test_nothing_is_kept_while_another_program_writes(filled: Ledger) -> None:
     other = Database(f"sqlite:///{filled.database.file}")
     with other.write() as connection:
@@ -291,6 +292,7 @@ Ledger(sys.argv[1]).agreement("p")
 
 
 @exhaustive
+@on_sqlite
 def test_a_program_killed_while_it_keeps_leaves_nothing(filled: Ledger) -> None:
     url = f"sqlite:///{filled.database.file}"
     ended = subprocess.run([sys.executable, "-c", KILLED, url], env=os.environ, check=False)

@@ -24,7 +24,7 @@ from typer.testing import CliRunner
 from tests.counts.test_every_count import Copy
 from tests.helpers import SPANS, count_statements, csv_text
 from tests.history.scripts import answers
-from tests.profiles import both, exhaustive
+from tests.profiles import both, exhaustive, on_sqlite
 from tracker.cli.app import app
 from tracker.core.errors import InvalidOption, Refused
 from tracker.counts import kept_counts
@@ -225,6 +225,7 @@ ledger.agreement("p")
 
 
 @exhaustive
+@on_sqlite
 def test_a_program_killed_while_it_renews_the_copy_leaves_one_state(
     ledger: Ledger, write: Write, copied: Copy
 ) -> None:
@@ -237,6 +238,7 @@ def test_a_program_killed_while_it_renews_the_copy_leaves_one_state(
     assert copied.notices == []
 
 
+@on_sqlite
 def test_the_command_copies_into_the_folder_of_the_ledger(ledger: Ledger, write: Write) -> None:
     ledger.import_file(write(answers(30)), "p")
     rows = [("item", "annotator", "category", "start", "end"), ("i", "a", "x", 1, 2)]

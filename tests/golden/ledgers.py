@@ -45,9 +45,6 @@ def build(name: str, url: str) -> None:
     LEDGERS[name](ledger)
 
 
-# -- team ----------------------------------------------------------------------------------
-
-
 def team(ledger: Ledger) -> None:
     """Make the projects that the examples of the help name."""
     with TemporaryDirectory() as folder, chdir(folder):
@@ -192,9 +189,6 @@ def _others(ledger: Ledger) -> None:
 
 def _write(name: str, header: Row, rows: Iterable[Row]) -> None:
     Path(name).write_text(csv_text([header, *rows]), "utf-8")
-
-
-# -- kinds, weeks --------------------------------------------------------------------------
 
 
 def kinds(ledger: Ledger) -> None:

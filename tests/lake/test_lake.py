@@ -32,7 +32,7 @@ from tests.lake.lakes import (
     write_csv,
     write_parquet,
 )
-from tests.profiles import both, examples, exhaustive
+from tests.profiles import both, examples, exhaustive, on_sqlite
 from tests.storage.as_of.plain import Clock
 from tracker.audit.slices_sql import count_patterns_by_slice
 from tracker.cli.app import app
@@ -436,6 +436,7 @@ def test_moments_without_a_time_are_those_of_the_reading(ledger: Ledger, tmp_pat
         assert read.at > FIRST
 
 
+@on_sqlite
 def test_the_command_shows_what_it_read(ledger: Ledger, lake: Path) -> None:
     asked = ["--database", f"sqlite:///{ledger.database.file}", "project"]
     write_parquet(lake / "2.parquet", some_rows(20, 60, 3))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import socket
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from itertools import count, islice
 from types import FrameType
@@ -42,16 +42,13 @@ if TYPE_CHECKING:
     from uvicorn._types import HTTPScope
 
 
-# -- What the serving process does by itself: send messages to webhooks, forget who was erased ----
-
-
 _EVERY = 5.0  # seconds between looks at the database
 _LATE_EVERY = 120  # looks between two at what is late
 
 
 @asynccontextmanager
-async def delivering(ledger: Ledger, forget: Sequence[Callable[[], None]]) -> AsyncIterator[None]:
-    """Deliver what is due until the block ends; call each of ``forget`` after an erasure."""
+async def delivering(ledger: Ledger, forget: Callable[[], None]) -> AsyncIterator[None]:
+    """Deliver what is due until the block ends; call ``forget`` after an erasure."""
     stopping = asyncio.Event()
     task = asyncio.create_task(_deliver(ledger, forget, stopping))
     try:
@@ -64,16 +61,13 @@ async def delivering(ledger: Ledger, forget: Sequence[Callable[[], None]]) -> As
             await task
 
 
-async def _deliver(
-    ledger: Ledger, forget: Sequence[Callable[[], None]], stopping: asyncio.Event
-) -> None:
+async def _deliver(ledger: Ledger, forget: Callable[[], None], stopping: asyncio.Event) -> None:
     erasures: int | None = None
     for looks in count():
         with suppress(TrackerError):
             before, erasures = erasures, await run_in_threadpool(ledger.annotators.erasures)
             if before is not None and before != erasures:
-                for clear in forget:
-                    clear()
+                forget()
             await run_in_threadpool(ledger.requests.purge)
             await run_in_threadpool(ledger.answering.record_due)
         with suppress(TimeoutError):
@@ -111,7 +105,11 @@ def create_app(
     @asynccontextmanager
     async def running(app: FastAPI) -> AsyncIterator[None]:
         app.state.revisions = health.Revisions(ledger)
-        forget = (app.state.figures.clear, app.state.jobs.forget, app.state.staging.clear)
+
+        def forget() -> None:
+            for clear in (app.state.figures.clear, app.state.jobs.forget, app.state.staging.clear):
+                clear()
+
         async with delivering(ledger, forget):
             yield
         app.state.stopping.set()

@@ -15,9 +15,9 @@ COLUMNS = ["item", "annotator", "category"]
 
 
 def test_each_judge_has_its_verdict_and_the_items_it_confuses(
-    client: TestClient, sqlite_ledger: Ledger, fill_once: FillOnce
+    client: TestClient, ledger: Ledger, fill_once: FillOnce
 ) -> None:
-    ledger = fill_once(sqlite_ledger, fill_judges)
+    fill_once(ledger, fill_judges)
     listed = read(client, "/projects/judged/judges")
     assert {row[0]: row[1] for row in listed.rows if row[0] in VERDICTS} == VERDICTS
     assert "good is surely better than" in listed.text

@@ -14,13 +14,13 @@ COLUMNS = ["item", "annotator", "category"]
 
 
 @pytest.fixture
-def muddled(sqlite_ledger: Ledger) -> Ledger:
+def muddled(ledger: Ledger) -> Ledger:
     """Two people who agree but for what one calls `pos`; one of them once had another name."""
     rows = [(str(n), who, "neg" if n % 2 else "pos" if who == "bo" else "positive")
             for n in range(20) for who in ("ada", "bo")]  # fmt: skip
     rows.append(("20", "Ada ", "neg"))
-    sqlite_ledger.import_frame(pd.DataFrame(rows, columns=COLUMNS), "m")
-    return sqlite_ledger
+    ledger.import_frame(pd.DataFrame(rows, columns=COLUMNS), "m")
+    return ledger
 
 
 def categories(ledger: Ledger) -> list[str]:
