@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from sqlalchemy import Connection, delete, event, func, select, update
 
@@ -358,9 +358,8 @@ def test_erased_answers_are_in_no_kept_count(
     ),
     st.lists(st.none() | st.text()),
 )
-def test_columns_are_read_as_they_were_written(
-    numbers: list[list[int]], texts: list[str | None]
-) -> None:
+@example([[2**62] * 3, [-(2**62)] * 3], [])  # a step of all 64 bits
+def test_columns_are_read_as_they_were_written(numbers: list[list[int]], texts: list[Any]) -> None:
     columns: kept_counts.Columns = [*map(np.array, zip(*numbers, strict=True)), texts]
     read = kept_counts._read(kept_counts._written(columns))
     assert [[*column] for column in read] == [[*column] for column in columns]

@@ -515,7 +515,7 @@ def _written(columns: Columns) -> bytes:
         else:
             steps = np.diff(column, prepend=0)
             lowest = min(int(steps.min(initial=0)), -int(steps.max(initial=0)), 0) - 1
-            kind = np.min_scalar_type(lowest).newbyteorder("<").str
+            kind = np.min_scalar_type(max(lowest, -(2**63))).newbyteorder("<").str
             part = steps.astype(kind).tobytes()
         kinds.append([kind, len(part)])
         parts.append(part)
