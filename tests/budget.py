@@ -15,7 +15,8 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-CHECKOUT = Path(__file__).parents[1]
+from tests.house import CHECKOUT, modules, texts
+
 BUDGET = Path(__file__).with_name("budget.toml")
 
 PATTERNS = {
@@ -77,9 +78,9 @@ def load_slow_tests() -> list[str]:
 @cache
 def find_places() -> Places:
     """Return what each limit counts."""
-    sources, tests = _read("tracker", "*.py"), _read("tests", "*.py")
+    sources, tests = texts(), _read("tests", "*.py")
     docs = _read("docs", "*.md") | _read(".", "README.md") | _read(".", "CONTRIBUTING.md")
-    trees = {path: list(ast.walk(ast.parse(text))) for path, text in sources.items()}
+    trees = {module.path: list(ast.walk(module.tree)) for module in modules()}
     lines: dict[str, list[Place]] = defaultdict(list)
     for path, text in (sources | tests).items():
         room = "tests" if path.startswith("tests") else Path(path).with_suffix("").parts[1]
