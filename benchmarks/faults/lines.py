@@ -1,6 +1,6 @@
 """A pytest plugin for Python 3.12 and later: the lines of `tracker` that each test runs.
 
-Set TREE to the checkout and LINES to a folder, and run pytest with `-p lines`.
+Set TREE to the checkout and RECORD to a folder, and run pytest with `-p lines`.
 """
 
 import json
@@ -10,15 +10,15 @@ from pathlib import Path
 
 import pytest
 
-TREE, FOLDER = os.environ["TREE"].rstrip("/") + "/", Path(os.environ["LINES"])
-TOOL, EVENTS = 3, sys.monitoring.events
+TREE, FOLDER = os.environ["TREE"].rstrip("/") + "/", Path(os.environ["RECORD"])
+TOOL, EVENTS, DISABLE = 3, sys.monitoring.events, sys.monitoring.DISABLE
 lines = set()
 
 
 def note(code, line):
-    if code.co_filename.startswith(f"{TREE}tracker/"):
+    if str(code.co_filename).startswith(f"{TREE}tracker/"):
         lines.add((code.co_filename.removeprefix(TREE), line))
-    return sys.monitoring.DISABLE
+    return DISABLE
 
 
 sys.monitoring.use_tool_id(TOOL, "lines")
