@@ -68,8 +68,8 @@ def _own_shares(sample: Sample) -> _Own:
     code = {answer: place for place, answer in enumerate(sample.table.answers)}
     counts = np.zeros((len(marginals), len(code)))
     for row, given in enumerate(marginals.values()):
-        for answer, items in given.items():
-            counts[row, code[answer]] = items
+        for answer, number in given.items():
+            counts[row, code[answer]] = number
     items = counts.sum(axis=1)
     return _Own(counts / items[:, None], items, {who: n for n, who in enumerate(marginals)})
 

@@ -39,6 +39,8 @@ _STATUS: dict[type[TrackerError], int] = {
 _OPTION = re.compile(r"--([a-z]+(?:-[a-z]+)*)")
 API = "/api/"
 _KINDS = "urn:annotation-tracker:problem:"
+PHRASES = {status.value: status.phrase for status in HTTPStatus}
+PHRASES |= {413: "Request Entity Too Large", 422: "Unprocessable Entity"}  # before Python 3.13
 _OF_STATUS = {
     401: "not-signed-in", 403: "forbidden", 404: "not-found", 405: "method-not-allowed",
     413: "too-large",
@@ -187,7 +189,7 @@ def _name(kind: type[TrackerError]) -> str:
 
 def _problem(status: int, message: str | None, kind: str | None = None, **more: Any) -> Problem:
     """Return a problem with whatever else is known of it."""
-    title = HTTPStatus(status).phrase
+    title = PHRASES[status]
     known = {name: value for name, value in more.items() if value is not None}
     address = f"{_KINDS}{kind}" if kind else "about:blank"
     problem = {"type": address, "title": title, "status": status, "detail": message or title}

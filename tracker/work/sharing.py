@@ -208,7 +208,7 @@ class _Sharing:
             counts = pairs[above]
             if counts.max() - counts.min() <= 1:
                 return
-            most = np.flatnonzero(counts > max(counts.mean(), counts.min() + 1))
+            most = np.flatnonzero(counts > max(float(counts.mean()), int(counts.min()) + 1))
             self.random.shuffle(most)
             exchanged = 0
             for pair in most:

@@ -150,7 +150,7 @@ def fit_dawid_skene(
     certain = np.eye(q)[known[fixed]] if known is not None else np.zeros((0, q))
     votes = np.bincount(item * q + given, weight, number * q).reshape(number, q)
     if not from_shares:
-        votes = votes >= votes.max(axis=1, keepdims=True) - 1e-9
+        votes = (votes >= votes.max(axis=1, keepdims=True) - 1e-9).astype(votes.dtype)
     truth = _normal(votes.astype(np.float64))
     truth[fixed] = certain
     cell = annotator * q + given

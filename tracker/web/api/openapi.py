@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import cache
-from http import HTTPStatus
 from typing import Any
 
 from fastapi import APIRouter, Request
@@ -13,7 +12,7 @@ from fastapi.responses import Response
 from tracker.core.version import VERSION
 from tracker.web.api.routing import json_text, resource
 from tracker.web.api.schema import schema_of
-from tracker.web.errors import Problem
+from tracker.web.errors import PHRASES, Problem
 from tracker.web.identity import Role, needs
 
 _PROBLEM = "application/problem+json"
@@ -82,9 +81,7 @@ def _document(routes: list[Any], server: str) -> dict[str, Any]:
         schemas.pop(unused, None)
     problem = schema_of(Problem).model_json_schema(ref_template="#/components/schemas/{model}")
     schemas |= {**problem.pop("$defs"), "Problem": problem}
-    made["components"]["responses"] = {
-        _name(status): _problem(text) for status, text in _ERRORS.items()
-    }
+    made["components"]["responses"] = {_name(n): _problem(text) for n, text in _ERRORS.items()}
     made["components"]["securitySchemes"] = {"token": _TOKEN}
     for path, operations in made["paths"].items():
         for method, operation in operations.items():
@@ -111,7 +108,7 @@ def _complete(path: str, method: str, operation: dict[str, Any]) -> None:
 
 
 def _name(status: int) -> str:
-    return HTTPStatus(status).phrase.title().replace(" ", "")
+    return PHRASES[status].title().replace(" ", "")
 
 
 def _problem(description: str) -> dict[str, Any]:
