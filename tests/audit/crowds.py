@@ -1,8 +1,6 @@
 """Small crowds for the audit's tests: who answered what, and the tallies of that."""
 
-import csv
 from collections import Counter
-from pathlib import Path
 from random import Random
 from typing import NamedTuple
 
@@ -11,8 +9,6 @@ from tracker.audit.kind import Finding, TestResult
 from tracker.audit.sentences import finding_sentence
 from tracker.core.audit_tallies import Given, joint_answers_tally
 from tracker.core.tallies import AnnotatorTallies, make_pattern
-
-AMT = Path(__file__).parents[1] / "data" / "amt"
 
 
 def seeded(seed):
@@ -75,21 +71,6 @@ def simulate(random, voices, *, items, per_item, categories=3):
         truth, chosen = item % categories, random.sample(who, per_item)
         answered.append({a: (voices[a](random, truth),) for a in chosen})
     return Crowd(answered)
-
-
-def turk():
-    """Return the Mechanical Turk experiment, and the ids of its workers and categories."""
-    with (AMT / "assignments.csv").open(newline="", encoding="utf-8") as file:
-        rows = list(csv.DictReader(file))
-    workers, categories = (
-        {name: i for i, name in enumerate(sorted({row[column] for row in rows}))}
-        for column in ("annotator", "category")
-    )
-    items = {}
-    for row in rows:
-        answers = items.setdefault(row["item"], {})
-        answers[workers[row["annotator"]]] = (categories[row["category"]],)
-    return Crowd([*items.values()]), workers, categories
 
 
 def results(kind, tallies=None, **evidence):

@@ -9,7 +9,7 @@ from sqlalchemy import insert, text
 from tests.audit.flags.found import Seen, acted, history, listed, record, record_in, shown, states
 from tests.helpers import stored
 from tests.profiles import both
-from tracker.audit.flags import Recorded, act_on_flags, flag_changes
+from tracker.audit.flags import Recorded, act_on_flags
 from tracker.audit.tables import flag_standing_in_words
 from tracker.core.errors import InvalidOption, NotFound
 from tracker.projects.annotators import set_annotator_kind
@@ -31,22 +31,6 @@ def refuses(ledger, match, action, *flags, error=InvalidOption, **options):
         acted(ledger, action, *flags, **options)
     assert stored(ledger) == before
     return str(caught.value).splitlines()
-
-
-def test_an_action_is_kept_with_its_person_and_note(flagged):
-    (done,) = acted(flagged, "acknowledge", 1, by="ann", note=" will ask ")
-    assert (done.flag, done.state, done.changed, done.by) == (1, "acknowledged", True, "ann")
-    acted(flagged, "resolve", 1, by="bo")
-    assert history(flagged, 1) == [
-        ("found", "open", None, None),
-        ("acknowledged", "acknowledged", "ann", "will ask"),
-        ("resolved", "resolved", "bo", None),
-    ]
-    (row,) = listed(flagged, states=["resolved"])
-    assert (row["flag"], row["action"], row["by"], row["note"]) == (1, "resolved", "bo", None)
-    assert row["changed_at"] > row["last_seen_at"]
-    assert [one.flag for one in acted(flagged, "dismiss", 3, 2, 3)] == [3, 2]
-    assert states(flagged) == {1: "resolved", 2: "dismissed", 3: "dismissed"}
 
 
 @pytest.mark.parametrize("action", ["acknowledge", "dismiss", "resolve"])
@@ -133,60 +117,17 @@ def test_actions_are_of_all_flags_or_none_with_a_name_and_a_note_that_can_be_sto
             shown(flagged, number)
 
 
-def test_flags_are_listed_by_state_kind_and_annotator(flagged):
-    acted(flagged, "dismiss", 1)
-
-    def numbers(**chosen):
-        return [row["flag"] for row in listed(flagged, **chosen)]
-
-    mine = numbers(annotator="ada")
-    assert len(mine) == 2
-    for chosen, expected in (
-        ({}, [1, 2, 3]),
-        ({"states": ["all"]}, [1, 2, 3]),
-        ({"states": ["open", "all"]}, [1, 2, 3]),
-        ({"states": ["dismissed"]}, [1]),
-        ({"states": ["dismissed", "open"]}, [1, 2, 3]),
-        ({"states": ["resolved"]}, []),
-        ({"kind": "category_bias"}, [1, 2, 3]),
-        ({"kind": "constant_category"}, []),
-        ({"annotator": "bo"}, [n for n in (1, 2, 3) if n not in mine]),
-    ):
-        assert numbers(**chosen) == expected
-    for error, message, chosen in (
-        (InvalidOption, "did you mean 'open'", {"states": ["opne"]}),
-        (InvalidOption, "'category_bias'", {"kind": "category_bais"}),
-        (NotFound, "nobody", {"annotator": "nobody"}),
-    ):
-        with pytest.raises(error, match=message):
-            numbers(**chosen)
-
-
-def test_a_history_is_in_order_and_goes_with_a_purge(people):
-    with pytest.raises(NotFound, match="tracker audit p --record"):
-        acted(people, "dismiss", 1)
-    record(people, Seen(1), Seen(1, category=2), Seen(2))
-    acted(people, "dismiss", 3)
-    acted(people, "acknowledge", 1)
-    record(people, Seen(1), Seen(1, category=2), Seen(2, informative=99))
-    with people.reading("p") as (connection, project):
-        told = [one.to_dict() for one in flag_changes(connection, project)]
-        alone = [one.to_dict() for one in flag_changes(connection, project, 3)]
-    assert [(row["flag"], row["action"]) for row in told[:5]] == [
-        (1, "found"), (2, "found"), (3, "found"), (3, "dismissed"), (1, "acknowledged"),
-    ]  # fmt: skip
-    assert [row["at"] for row in told] == sorted(row["at"] for row in told)
-    assert [row for row in told if row["flag"] == 3] == alone
-    assert people.database.check() == []
-    with people.changing("p") as (connection, question):
+def test_a_flag_without_a_sighting_is_told_and_all_go_with_a_purge(flagged):
+    assert flagged.database.check() == []
+    with flagged.changing("p") as (connection, question):
         row = question.key._asdict() | {"id": 4, "annotator_id": 3, "other_id": 3}
         row |= {"kind": "k", "category_id": 0, "found_at": 5}
         connection.execute(insert(FlagRow), row)
-    assert people.database.check() == ["1 flags were recorded without a sighting or a change"]
-    with people.writing("p") as (connection, project):
+    assert flagged.database.check() == ["1 flags were recorded without a sighting or a change"]
+    with flagged.writing("p") as (connection, project):
         purge_project(connection, project)
-    assert [name for name in stored(people) if name.startswith("flag")] == []
-    assert stored(people)["purges"] == 1
+    assert [name for name in stored(flagged) if name.startswith("flag")] == []
+    assert stored(flagged)["purges"] == 1
 
 
 def until_another_waits(ledger):

@@ -102,18 +102,6 @@ def test_usages_of_few_answers():
     assert mantel_haenszel_usages(tally_columns_of(AnnotatorTallies()).shared) == []
 
 
-def test_an_interval_of_chances_against_statsmodels():
-    rows = [(1, 1, 4, 6), (0, 2, 3, 5), (1, 3, 5, 4), (0, 0, 4, 9), (1, 1, 1, 7)]
-    expected = stratified(
-        (own, 1 - own, held - own, size - 1 - held + own)
-        for own, held, size, items in rows[:4]
-        for _ in range(items)
-    )
-    usage = mantel_haenszel_of_chances(7, 0, rows)
-    assert (usage.n, usage.own, usage.informative) == (24, 10, 15)
-    assert usage.odds_interval == pytest.approx(expected.oddsratio_pooled_confint(), rel=1e-6)
-
-
 def test_an_interval_of_always_and_never_has_one_exact_bound():
     odds, infinite = mantel_haenszel_of_chances(0, 0, [(1, 1, 4, 12)]).odds_interval
     assert (odds / (odds + 3)) ** 12 == pytest.approx(0.025)  # odds to 1 against three others

@@ -9,14 +9,12 @@ from collections import Counter
 from statistics import mean, stdev
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import cohen_kappa_score
 
-from tests.audit.crowds import Crowd, mostly_right, one, seeded, simulate
-from tests.profiles import both
+from tests.audit.crowds import Crowd, mostly_right, seeded, simulate
 from tracker.audit.statistics.peer_agreement import (
     majority_kappa,
     majority_of_others,
@@ -71,16 +69,6 @@ def test_alignments_against_plain_loops():
             assert 0.0 <= low < found.observed < high <= 1.0
 
 
-def test_alignments_of_few_items():
-    crowd = one({1: 0, 2: 1}, {1: 0, 2: 0, 3: 0}, {1: 0, 2: 1, 3: 2}, {1: 0, 2: 0, 3: 2})
-    first = alignments(crowd)[1]
-    assert (first.n, first.compared, first.informative) == (4, 3, 1)
-    assert alignments(one({1: 0}, {2: 0})) == {}
-    pair = alignments(one({1: 0, 2: 0}, {3: 0}))
-    assert pair.keys() == {1, 2}
-    assert (pair[1].deviation, pair[1].error, pair[1].gap_interval) == (None, None, None)
-
-
 def test_agreement_within_a_pattern():
     draws = peer_agreement_draws([make_pattern([(1,), (1,), (1,), (2,), ()])])
     agreed = [0.5, 0.5, 0.5, 0.0, 0.0]
@@ -113,29 +101,6 @@ def test_spammer_scores_are_means_over_pairs_and_of_two_categories_youdens_index
     for table in ([[5.0, 7.0], [0.0, 0.0]], [[5.0, 7.0], [0.5, 0.4]], np.zeros((3, 3))):
         assert score_of(table) is None
     assert score_of([[5.0, 0.0], [0.0, 1.0]]) is not None
-
-
-def drawn(shares, sizes, seed):
-    random = np.random.default_rng(seed)
-    rows = [random.multinomial(n, p, 500) for n, p in zip(sizes, shares, strict=True)]
-    scores = [score_of(table) for table in np.stack(rows, axis=1).astype(float)]
-    return [
-        np.array([getattr(s, name) for s in scores]) for name in ("value", "error", "blind_error")
-    ]
-
-
-def test_spammer_scores_err_by_about_their_error():
-    values, error, blind = drawn([[0.2, 0.5, 0.3]] * 3, [12, 40, 25], seed=2)
-    assert abs(values.mean()) < 4 * values.std() / np.sqrt(500)
-    assert blind.mean() == pytest.approx(values.std(), rel=0.15)
-    # Of rows that differ by chance alone the other error is too large, never too small.
-    assert (error >= blind).all()
-    assert np.mean(values > 2.326 * blind) <= 0.06  # skewed: more than 0.01
-    shares = np.array([[0.8, 0.1, 0.1], [0.2, 0.6, 0.2], [0.1, 0.2, 0.7]])
-    values, error, _ = drawn(shares, [30, 30, 30], seed=3)
-    truth = plain_score(shares)
-    assert values.mean() == pytest.approx(truth, abs=4 * values.std() / np.sqrt(500))
-    assert 0.90 <= np.mean(abs(values - truth) < 1.96 * error) <= 0.99
 
 
 def test_majority_tables_against_a_plain_loop():
@@ -188,27 +153,3 @@ def test_differences_are_of_the_answer_less_the_mean_of_the_others(items):
         assert differences[annotator].mean == pytest.approx(mean(expected))
         spread = pytest.approx(stdev(expected), abs=1e-6) if len(expected) > 1 else None
         assert differences[annotator].spread == spread
-
-
-@both
-def test_differences_are_given_on_a_scale_of_numbers_alone(ledger):
-    rows = [
-        (f"i{n}", who, str(n % 5 + (who == "high")))
-        for n in range(20)
-        for who in ("a", "b", "high")
-    ]
-    ledger.import_frame(pd.DataFrame(rows, columns=["item", "annotator", "category"]), "p")
-
-    def figures():
-        return {
-            row["annotator"]: (row["mean_difference"], row["spread_of_difference"])
-            for row in ledger.audit("p").to_dict()["annotators"]
-        }
-
-    assert figures()["high"] == (None, None)
-    ledger.projects.set("p", scale="interval")
-    expected = {"a": -0.5, "b": -0.5, "high": 1.0}
-    for name, difference in expected.items():
-        assert figures()[name] == pytest.approx((difference, 0.0))
-    rows = ledger.by_annotator("p")
-    assert [row["mean_difference"] for row in rows] == pytest.approx([*expected.values()])

@@ -41,6 +41,7 @@ def plain_outcome(test, answers):
 def test_a_verdict_is_that_of_a_plain_loop_and_stays(test, answers, later):
     outcome = test.outcome(answers)
     assert outcome == plain_outcome(test, answers)
+    assert test.more(answers) >= 1
     if outcome.after is not None:
         assert test.outcome([*answers, *later]) == outcome
         assert test.outcome(answers[: outcome.after]) == outcome
@@ -49,12 +50,6 @@ def test_a_verdict_is_that_of_a_plain_loop_and_stays(test, answers, later):
     assert mirror.outcome([not right for right in answers]).verdict == MIRRORED[outcome.verdict]
     assert test.outcome([True] * test.least).verdict == READY
     assert test.outcome([True] * (test.least - 1)).verdict == NEEDS_MORE
-
-
-@examples(100)
-@given(sequential_tests(), answers_given)
-def test_more_answers_are_needed_as_long_as_there_is_no_verdict(test, answers):
-    assert test.more(answers) >= 1
 
 
 def test_the_average_sample_number_is_walds():
