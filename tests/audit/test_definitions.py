@@ -53,8 +53,7 @@ def definitions(ledger, project="p"):
 @pytest.mark.parametrize(("people", "items"), [(8, 500), pytest.param(30, 1500, marks=exhaustive)])
 def test_two_schools_are_about_the_definition(ledger, people, items):
     ledger.import_frame(school(seeded(1), "schools", people, items), "p")
-    told = ledger.audit("p").to_dict()
-    [one] = told["definitions"]
+    [one] = definitions(ledger)
     assert (one["kind"], one["state"]) == ("divided_definition", "flagged")
     assert one["category"] in {"a", "b"}
     odd = {name for name in one["more"] if int(name[1:]) % 2}
@@ -62,14 +61,6 @@ def test_two_schools_are_about_the_definition(ledger, people, items):
     assert {int(name[1:]) % 2 for name in one["less"]} == {int(one["more"][0][1:]) % 2 ^ 1}
     assert len(one["evidence"]) == 5
     assert "is read in two ways" in one["why"]
-    about = [
-        flag["why"]
-        for row in told["annotators"]
-        for flag in row["flags"]
-        if flag["category"] == one["category"]
-    ]
-    assert about
-    assert all("the answers cannot say who is right" in why for why in about)
 
 
 @pytest.mark.parametrize("people", [8, pytest.param(30, marks=exhaustive)])

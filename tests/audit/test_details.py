@@ -6,8 +6,7 @@ No answer says who is right; careless annotators agree with no other, and no fla
 import pandas as pd
 import pytest
 
-from tests.audit.crowds import Crowd, leaning, mostly_right, seeded, simulate
-from tests.audit.records import pair_patterns
+from tests.audit.crowds import Crowd, leaning, mostly_right, pair_patterns, seeded, simulate
 from tests.profiles import exhaustive
 from tracker.audit.details import with_minorities
 from tracker.audit.evidence import Evidence
@@ -93,12 +92,8 @@ def test_careless_annotators_who_are_flagged_do_not_agree(odd, crowds):
 def test_a_flag_says_what_settles_a_minority(ledger):
     crowds = (answered(seed, right(0.95), misled)[0] for seed in range(20))
     items = next(items for items in crowds if agreeing(audited(items)[0]))
-    rows = [
-        {"item": f"i{n}", "annotator": f"p{who}", "category": "ab"[own]}
-        for n, held in enumerate(items)
-        for who, own in held.items()
-    ]
-    ledger.import_frame(pd.DataFrame(rows), "p")
+    rows = [(f"i{n}", f"p{who}", own) for n, held in enumerate(items) for who, own in held.items()]
+    ledger.import_frame(pd.DataFrame(rows, columns=["item", "annotator", "category"]), "p")
     said = [
         (row["annotator"], flag["why"])
         for row in ledger.audit("p").to_dict()["annotators"]

@@ -8,8 +8,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from tests.audit.crowds import leaning, mostly_right, one, seeded, simulate
-from tests.audit.records import Person, pair_patterns, recorded
+from tests.audit.crowds import (
+    Person,
+    leaning,
+    mostly_right,
+    one,
+    pair_patterns,
+    recorded,
+    seeded,
+    simulate,
+)
 from tracker.audit.findings import Evidence
 from tracker.audit.habits import Habits, copying_habits, joint_copying_chance
 from tracker.audit.kind import TestResult
