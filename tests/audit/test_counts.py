@@ -10,7 +10,7 @@ import pytest
 
 from tests.audit.crowds import seeded
 from tests.counts.plain import LATE
-from tests.counts.selected import DAY, both_kinds, check_each
+from tests.counts.selected import DAY, START, both_kinds, check_each, selected
 from tracker.audit import counts_sql
 from tracker.audit.counts_sql import (
     select_answer_durations,
@@ -18,12 +18,7 @@ from tracker.audit.counts_sql import (
     select_joint_sample,
 )
 from tracker.audit.shared_sql import count_shared_items
-from tracker.core.audit_tallies import (
-    DIFFERENT,
-    MINORITY,
-    SAME,
-    AnswerTimes,
-)
+from tracker.core.audit_tallies import DIFFERENT, MINORITY, SAME, AnswerTimes
 from tracker.core.tallies import (
     answers_in_pattern,
     chance_of_sharing,
@@ -169,6 +164,14 @@ def test_shared_items_and_times_of_drawn_projects(ledger, kind):
 def test_shared_items_that_do_not_fit(ledger, monkeypatch, owner, name, value):
     monkeypatch.setattr(owner, name, value)
     check_each(ledger, "one", check_items, examples=2)
+
+
+def test_days_are_those_of_utc(ledger):
+    rows = {(item, "A", 1): frozenset("x") for item in "ijkl"}
+    moments = (START + DAY - 1_000_000, START + DAY, START + 2 * DAY - 1_000_000)
+    with selected(ledger, rows, "one", times=dict(zip(rows, moments, strict=False))) as chosen:
+        found = count_active_days(chosen.connection, chosen.selection)
+        assert found == {1: (2, moments[0], moments[2])}
 
 
 def joint_rows(items):

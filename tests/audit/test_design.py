@@ -10,10 +10,10 @@ from tracker.audit.design import LEAST_TEXTS, connected_annotators
 from tracker.audit.tables import audit_by_question_view, audit_view
 
 
-def answers(groups, items):
+def answers(groups, items, **more):
     """Return items of each group of names, a letter a name, who all answer all of them."""
     return [
-        {"item": f"{group}{n}", "annotator": name, "category": "ab"[n % 2]}
+        {"item": f"{group}{n}", "annotator": name, "category": "ab"[n % 2]} | more
         for group in groups
         for n in range(items)
         for name in group
@@ -46,6 +46,9 @@ def test_three_groups_and_people_who_all_work_alone(ledger):
     assert "40 common items" in told["why"]
     (told,) = design(ledger, answers("xyz", 12), "alone")
     assert told["why"].startswith("No two of the 3 annotators (x, y and z) share an item")
+    ledger.projects.create("spans", answers="spans")
+    (told,) = design(ledger, answers(["ab", "cd"], 12, span_start=1, span_end=4), "spans")
+    assert told["groups"] == [["a", "b"], ["c", "d"]]
 
 
 def test_texts_under_several_keys_are_told_with_the_command(ledger):

@@ -1,4 +1,4 @@
-"""What is flagged, what is not, what is said of it, and what names and orders do not change."""
+"""What is flagged, what is not, what shows it best, and from which thresholds on."""
 
 from dataclasses import replace
 
@@ -17,19 +17,13 @@ from tests.audit.crowds import (
 )
 from tests.profiles import exhaustive
 from tracker.audit.evidence import Evidence, read_audit_thresholds
-from tracker.audit.findings import (
-    audit,
-    not_applicable_kinds,
-    overlapping_findings,
-)
+from tracker.audit.findings import audit, not_applicable_kinds, overlapping_findings
 from tracker.audit.kind import Effect, Finding
 from tracker.audit.kinds import KINDS
 from tracker.audit.query import all_thresholds, audit_query
+from tracker.audit.result import finding_strength
 from tracker.audit.run import best_answers_for_finding
-from tracker.audit.sentences import (
-    SENTENCES,
-    lacking_evidence_sentence,
-)
+from tracker.audit.sentences import SENTENCES, lacking_evidence_sentence
 from tracker.core.errors import InvalidOption, Refused
 from tracker.core.tallies import AnnotatorTallies, make_pattern
 from tracker.measures.paired_comparisons import Row
@@ -242,6 +236,12 @@ def test_the_answers_that_show_a_finding_best_come_first():
     evidence = Evidence(AnnotatorTallies(), gold=gold)
     found = best_answers_for_finding(flag("low_gold_accuracy"), evidence, 99)
     assert found == [((1,), easy), ((1,), hard)]
+
+
+def test_the_strongest_findings_come_first():
+    low, high = flag("category_bias"), replace(flag("drift"), severity="high", p_value=0.04)
+    unsure = replace(low, severity=None, state="insufficient")
+    assert sorted([unsure, low, high], key=finding_strength) == [high, low, unsure]
 
 
 THRESHOLDS = {threshold.name: threshold for threshold in all_thresholds()}

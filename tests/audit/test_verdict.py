@@ -6,6 +6,7 @@ import pytest
 from tests.audit.crowds import seeded
 from tests.audit.flags.found import listed
 from tests.audit.test_definitions import school, sliced
+from tests.audit.test_design import answers
 
 COLUMNS = ["item", "annotator", "category"]
 
@@ -33,13 +34,7 @@ def schools(ledger):
 
 def apart(ledger):
     """Two groups of people who share no item."""
-    rows = [
-        (f"{group}{item}", f"{group}{who}", "xyz"[item % 3])
-        for group in "ab"
-        for item in range(60)
-        for who in range(3)
-    ]
-    ledger.import_frame(pd.DataFrame(rows, columns=COLUMNS), "p")
+    ledger.import_frame(pd.DataFrame(answers(["abc", "def"], 60)), "p")
 
 
 @pytest.mark.parametrize(

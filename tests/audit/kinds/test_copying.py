@@ -24,12 +24,7 @@ from tracker.audit.kind import TestResult
 from tracker.audit.kinds.copying import COPYING, copying_in_minority_answers
 from tracker.audit.statistics.exact_tests import poisson_binomial_tails
 from tracker.core.audit_tallies import audit_tally_of_pairs
-from tracker.core.tallies import (
-    chance_of_sharing,
-    distinct_answers,
-    make_pattern,
-    minority_answers,
-)
+from tracker.core.tallies import chance_of_sharing, distinct_answers, make_pattern, minority_answers
 
 
 def copier(asked):

@@ -36,7 +36,6 @@ from tracker.audit.statistics.mantel_haenszel import (
     stuart_maxwell,
 )
 from tracker.audit.statistics.peer_agreement import peer_agreement_draws
-from tracker.core.tallies import AnnotatorTallies
 from tracker.core.tally_columns import tally_columns_of
 
 
@@ -315,7 +314,6 @@ def test_usages_of_few_answers():
     assert [bounds[1, category].odds_ratio for category in (0, 1, 5)] == [math.inf, 0.0, None]
     for crowd in (one(), one({1: 0}), Crowd([{1: (), 2: ()}])):
         assert usages(crowd) == {}
-    assert mantel_haenszel_usages(tally_columns_of(AnnotatorTallies()).shared) == []
 
 
 def test_an_interval_of_always_and_never_has_one_exact_bound():
