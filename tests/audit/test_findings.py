@@ -274,7 +274,6 @@ def test_a_default_is_in_its_range_which_has_two_ends(name):
         ("[audit]\ndrift_fal = 0.2", "f:2: there is no threshold 'drift_fal'", "'drift_fall'?"),
         ("[audit]\n\nzzz = 1", "f:3: there is no threshold 'zzz'", "one of: constant_share, info"),
         ("[audit]\ncopied_ratio = 0.5", "f:2: copied_ratio is 0.5", "give 1 to 1e+06"),
-        ("[audit]\nseverity_points = 11", "f:2: severity_points is 11", "give 0 to 10"),
         ("[audit]\ntime_ratio = true", "f:2: time_ratio is True, not a number", ""),
         ("[audits]\ntime_ratio = 1", "f:1: 'audits' is not the table [audit]", "[audit]"),
         ("[audit]\n[other]", "f:2: 'other' is not the table [audit]", "[audit]"),

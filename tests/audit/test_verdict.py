@@ -8,8 +8,6 @@ from tests.audit.flags.found import listed
 from tests.audit.test_definitions import school, sliced
 from tests.audit.test_design import answers
 
-COLUMNS = ["item", "annotator", "category"]
-
 
 def swapped(ledger):
     """One of eight people has two keys the wrong way round."""
@@ -20,7 +18,7 @@ def swapped(ledger):
             given = truth if random.random() < 0.9 else random.choice("abcd")
             given = {"b": "c", "c": "b"}.get(given, given) if who == 3 else given
             rows.append((f"i{item}", f"p{who}", given))
-    ledger.import_frame(pd.DataFrame(rows, columns=COLUMNS), "p")
+    ledger.import_frame(pd.DataFrame(rows, columns=["item", "annotator", "category"]), "p")
 
 
 def dutch(ledger):
