@@ -2,7 +2,6 @@
 
 from collections import Counter, defaultdict
 from itertools import combinations
-from random import Random
 from statistics import mean, median
 
 import numpy as np
@@ -12,7 +11,6 @@ import pytest
 from tests.audit.crowds import seeded
 from tests.counts.plain import LATE
 from tests.counts.selected import DAY, START, both_kinds, check_each, selected
-from tests.helpers import count_statements
 from tracker.audit import counts_sql
 from tracker.audit.counts_sql import (
     select_answer_durations,
@@ -20,15 +18,7 @@ from tracker.audit.counts_sql import (
     select_joint_sample,
 )
 from tracker.audit.shared_sql import count_shared_items
-from tracker.core.audit_tallies import (
-    DIFFERENT,
-    MINORITY,
-    SAME,
-    TRUTH,
-    AnswerTimes,
-    Given,
-    joint_answers_tally,
-)
+from tracker.core.audit_tallies import DIFFERENT, MINORITY, SAME, AnswerTimes
 from tracker.core.tallies import (
     answers_in_pattern,
     chance_of_sharing,
@@ -43,7 +33,6 @@ from tracker.counts.pattern_codes import Packing
 from tracker.counts.tallies import select_label_contents
 from tracker.counts.timeline import count_active_days
 from tracker.projects.annotators import annotator_names
-from tracker.projects.categories import category_names
 
 
 def shared(chosen, least):
@@ -177,72 +166,24 @@ def test_shared_items_that_do_not_fit(ledger, monkeypatch, owner, name, value):
     check_each(ledger, "one", check_items, examples=2)
 
 
-@both_kinds
-@pytest.mark.parametrize(("people", "labels"), [(40, "xyz"), (20, "abcdefghijklmnopqrst")])
-def test_shared_items_of_very_many_answers(ledger, kind, people, labels):
-    random = Random(people)  # noqa: S311 - no secret is made with it
-    rows = {
-        (f"i{item}", f"a{who:02}", 1): frozenset(random.choice(labels))
-        for item in range(5)
-        for who in range(people if item % 2 else 3)
-    }
-    spent = {key: random.randrange(1, 40_000) for key in rows if random.random() < 0.8}
-    with selected(ledger, rows, kind, spent=spent) as chosen:
-        check_items(chosen)
-        check_times(chosen)
-
-
-def test_times_and_days_of_few_answers(ledger):
-    rows = {(item, who, 1): frozenset("x") for item in "ij" for who in "ABC"}
-    spent = {("i", "A", 1): 1000, ("j", "A", 1): 4000, ("i", "B", 1): 3000, ("i", "C", 1): 1000}
-    with selected(ledger, rows, "one", spent=spent) as chosen:
-        at = chosen.connection, chosen.selection
-        assert select_answer_durations(*at)[1] == AnswerTimes(2, 2.5, 1, 0.5)
-        assert select_fastest_items(*at, [1], 5) == {1: [(1, 1.0, 2.0)]}
-    # Days are those of UTC.
+def test_days_are_those_of_utc(ledger):
     rows = {(item, "A", 1): frozenset("x") for item in "ijkl"}
     moments = (START + DAY - 1_000_000, START + DAY, START + 2 * DAY - 1_000_000)
-    times = dict(zip(rows, moments, strict=False))
-    with selected(ledger, rows, "one", times=times) as chosen:
+    with selected(ledger, rows, "one", times=dict(zip(rows, moments, strict=False))) as chosen:
         found = count_active_days(chosen.connection, chosen.selection)
         assert found == {1: (2, moments[0], moments[2])}
 
 
-def test_statements_do_not_depend_on_the_number_of_items(ledger):
-    numbers = []
-    for items in (10, 100):
-        rows = {(f"i{n}", who, 1): frozenset("xyz"[n % 3]) for n in range(items) for who in "ABC"}
-        spent = {key: 1000 + n for n, key in enumerate(rows)}
-        with selected(ledger, rows, "one", spent=spent) as chosen:
-            at = chosen.connection, chosen.selection
-            with count_statements(ledger.database.engine) as statements:
-                pairs = count_shared_items(*at, 3).pairs
-            assert len(pairs) == (3 if items == 100 else 0)
-            numbers.append(statements.number)
-            with count_statements(ledger.database.engine) as statements:
-                select_answer_durations(*at)
-                select_fastest_items(*at, [1, 2], 3)
-                select_label_contents(*at)
-                count_active_days(*at)
-        numbers.append(statements.number)
-    assert numbers == [2, 4] * 2
-
-
-HOUR = 3_600
-
-
 def joint_rows(items):
-    """Return three of eight answers to each item, z's to every fiftieth, and some truths."""
+    """Return three of eight answers to each item, and z's to every fiftieth."""
     draw, rows = seeded(1), []
     for item in range(items):
         people = draw.sample("abcdefgh", 3) + (["z"] if item % 50 == 0 else [])
-        gold = draw.choice("xy") if item % 4 == 0 else ""
-        at = 1_700_000_000 + item * HOUR
-        rows += [(f"i{item}", who, draw.choice("xy"), at, gold) for who in people]
-    return pd.DataFrame(rows, columns=["item", "annotator", "category", "labeled_at", "gold"])
+        rows += [(f"i{item}", who, draw.choice("xy")) for who in people]
+    return pd.DataFrame(rows, columns=["item", "annotator", "category"])
 
 
-def sampled(ledger, annotators=(), pairs=(), since=()):
+def sampled(ledger, annotators=(), pairs=()):
     """Return the sample, and the ids of annotators by name."""
     with ledger.asking("p") as (connection, question):
         selection = select_answers(connection, question)
@@ -253,35 +194,9 @@ def sampled(ledger, annotators=(), pairs=(), since=()):
             sum(n * items for n, items in count_answers_per_item(connection, selection).items()),
             [ids[name] for name in annotators],
             [tuple(sorted((ids[a], ids[b]))) for a, b in pairs],
-            {ids[name]: at * 1_000_000 for name, at in since},
+            {},
         )
     return joint, ids
-
-
-def test_a_sample_of_a_small_project_is_all_of_it(ledger):
-    frame = joint_rows(60)
-    ledger.import_frame(frame, "p")
-    since = 1_700_000_000 + 30 * HOUR
-    joint, ids = sampled(ledger, since=[("a", since)])
-    with ledger.asking("p") as (connection, question):
-        names = {name: (n,) for n, name in category_names(connection, question).items()}
-    plain = Counter()
-    for _, rows in frame.groupby("item"):
-        given = [
-            Given(
-                ids[row.annotator],
-                names[row.category],
-                int(row.labeled_at >= since) if row.annotator == "a" else -1,
-            )
-            for row in rows.itertuples()
-        ]
-        if rows.gold.iloc[0]:
-            given.append(Given(TRUTH, names[rows.gold.iloc[0]]))
-        plain[tuple(given)] += 1
-    expected = joint_answers_tally(plain.items())
-    assert joint.answers == expected.answers
-    for column in ("annotators", "items", "truth", "item", "annotator", "answer", "late"):
-        assert getattr(joint, column).tolist() == getattr(expected, column).tolist(), column
 
 
 def test_a_sample_of_a_large_project_has_more_of_those_asked_for(ledger, monkeypatch):

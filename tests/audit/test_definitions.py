@@ -50,13 +50,10 @@ def definitions(ledger, project="p"):
     return ledger.audit(project).to_dict()["definitions"]
 
 
-@pytest.mark.parametrize(
-    ("people", "items"), [pytest.param(30, 1500, marks=exhaustive), (8, 500), (16, 700)]
-)
+@pytest.mark.parametrize(("people", "items"), [(8, 500), pytest.param(30, 1500, marks=exhaustive)])
 def test_two_schools_are_about_the_definition(ledger, people, items):
     ledger.import_frame(school(seeded(1), "schools", people, items), "p")
-    told = ledger.audit("p").to_dict()
-    [one] = told["definitions"]
+    [one] = definitions(ledger)
     assert (one["kind"], one["state"]) == ("divided_definition", "flagged")
     assert one["category"] in {"a", "b"}
     odd = {name for name in one["more"] if int(name[1:]) % 2}
@@ -64,14 +61,6 @@ def test_two_schools_are_about_the_definition(ledger, people, items):
     assert {int(name[1:]) % 2 for name in one["less"]} == {int(one["more"][0][1:]) % 2 ^ 1}
     assert len(one["evidence"]) == 5
     assert "is read in two ways" in one["why"]
-    about = [
-        flag["why"]
-        for row in told["annotators"]
-        for flag in row["flags"]
-        if flag["category"] == one["category"]
-    ]
-    assert about
-    assert all("the answers cannot say who is right" in why for why in about)
 
 
 @pytest.mark.parametrize("people", [8, pytest.param(30, marks=exhaustive)])
@@ -163,20 +152,14 @@ def test_an_import_that_is_worse_for_everybody_is_told_once(ledger):
     assert (one["attribute"], one["value"]) == ("import", str(ledger.imports.list("plain")[1].id))
 
 
-@pytest.mark.parametrize("attribute", ["import", "language"])
-def test_an_annotator_who_answers_blindly_in_a_slice_alone_is_not_a_weak_slice(ledger, attribute):
+def test_an_annotator_who_answers_blindly_in_a_slice_alone_is_not_a_weak_slice(ledger):
     random = seeded(7)
-    for week in range(4):
-        language = {"en": 0.1, "de": 0.1, "nl": 0.1} if attribute == "language" else {"en": 0.1}
-        frame = sliced(random, 150, language)
-        odd = frame["language"] == "nl" if attribute == "language" else pd.Series(week == 2)
-        own = frame["annotator"] == "u"
-        blind = pd.Series(random.choices("abc", k=len(frame)), index=frame.index)
-        frame["category"] = frame["category"].mask(own, blind)
-        frame = frame[~own | odd.reindex(frame.index, fill_value=bool(odd.iloc[0]))]
-        ledger.import_frame(frame.assign(item=frame["item"] + f"-{week}"), "p", keep=["language"])
-    by_slice = ledger.by_slice("p")
-    assert any(one.weak and one.slice.attribute == attribute for one in by_slice)
+    frame = sliced(random, 600, {"en": 0.1, "de": 0.1, "nl": 0.1})
+    own = frame["annotator"] == "u"
+    blind = pd.Series(random.choices("abc", k=len(frame)), index=frame.index)
+    frame["category"] = frame["category"].mask(own, blind)
+    ledger.import_frame(frame[~own | (frame["language"] == "nl")], "p", keep=["language"])
+    assert any(one.weak and one.slice.attribute == "language" for one in ledger.by_slice("p"))
     assert definitions(ledger) == []
 
 
@@ -188,23 +171,3 @@ def test_attributes_that_mean_nothing_are_still(ledger):
     }
     ledger.import_frame(sliced(seeded(4), 250, {"en": 0.3}, **makes), "p", keep=names)
     assert definitions(ledger) == []
-
-
-def test_a_row_for_each_import_has_the_items_that_it_brought_answers_to(ledger):
-    random = seeded(3)
-    for week in range(3):
-        frame = sliced(random, 60, {"en": 0.7 if week == 1 else 0.1})
-        ledger.import_frame(frame.assign(item=frame["item"] + f"-{week}"), "p")
-    again = frame[frame["annotator"] == "u"].assign(annotator="late")
-    ledger.import_frame(again, "p")
-    told = ledger.by_import("p").to_dict()
-    assert told["attribute"] == "import"
-    counts = {row["value"]: row["counts"]["items"] for row in told["groups"]}
-    assert counts == {"1": 60, "2": 60, "3": 60, "4": len(again)}
-    alpha = {
-        row["value"]: measure["value"]
-        for row in told["groups"]
-        for measure in row["measures"]
-        if measure["measure"] == "krippendorff_alpha"
-    }
-    assert alpha["2"] < 0.5 < min(alpha["1"], alpha["3"])

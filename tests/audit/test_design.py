@@ -2,17 +2,12 @@
 
 import numpy as np
 import pandas as pd
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.profiles import examples
 from tracker.audit.design import LEAST_TEXTS, connected_annotators
-from tracker.audit.shared_sql import count_links_of_annotators
 from tracker.audit.tables import audit_by_question_view, audit_view
-from tracker.core.errors import Refused
-from tracker.counts.filter import select_answers
-from tracker.projects.questions import list_questions
 
 
 def answers(groups, items, **more):
@@ -44,7 +39,7 @@ def test_groups_that_share_no_item_are_named_until_one_common_item_links_them(le
     assert told["groups"] == [["a", "b", "c"], ["d"]]
 
 
-def test_three_groups_and_spans(ledger):
+def test_three_groups_and_people_who_all_work_alone(ledger):
     (told,) = design(ledger, answers(["ab", "cd", "e"], 12))
     words = "3 groups of annotators share no item with each other (a and b; c and d; e)"
     assert words in told["why"]
@@ -81,38 +76,6 @@ def test_texts_under_several_keys_are_told_with_the_command(ledger):
     shown = "".join(map(str, audit_by_question_view(found)))
     assert shown.count("have several keys") == 1
     assert all(page["design"] for page in found.to_dict()["questions"])
-
-
-def test_the_command_that_is_told_makes_one_item_of_each_text(ledger, tmp_path):
-    first = [row | {"text": row["item"]} for row in answers(["ab"], 30)]
-    again = [row | {"item": f"x{row['item']}", "annotator": "c"} for row in first[::2]]
-    ledger.import_frame(pd.DataFrame(first), "p")
-    (told,) = design(ledger, again)[1:]
-    assert told["texts"] == 30
-    pairs, number = tmp_path / "aliases.csv", ledger.imports.list("p")[-1].id
-    rows = [pair.to_dict() for pair in ledger.items.duplicates("p")]
-    pd.DataFrame(rows).to_csv(pairs, index=False)
-    with pytest.raises(Refused, match="is an item of its own") as refused:
-        ledger.items.alias_file("p", pairs)
-    assert f"tracker imports undo {number}" in refused.value.mend
-    ledger.imports.undo(number)
-    assert ledger.items.alias_file("p", pairs) == 30
-    assert design(ledger, again) == []
-    assert ledger.agreement("p").counts.items_compared == 30
-
-
-def test_links_of_annotators_against_a_plain_loop(ledger):
-    rows = [*answers(["ab", "bc", "de"], 5), *answers(["e"], 3)]
-    ledger.import_frame(pd.DataFrame(rows), "p")
-    with ledger.reading("p") as (connection, project):
-        (question,) = list_questions(connection, project)
-        selection = select_answers(connection, question)
-        links = count_links_of_annotators(connection, selection)
-    number = {name: n for n, name in enumerate(dict.fromkeys(row["annotator"] for row in rows), 1)}
-    a, b, c, d, e = (number[name] for name in "abcde")
-    assert {(who, first): items for who, first, items in links} == {
-        (a, a): 5, (b, a): 5, (b, b): 5, (c, b): 5, (d, d): 5, (e, d): 5, (e, e): 3,
-    }  # fmt: skip
 
 
 @examples(50)

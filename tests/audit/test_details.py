@@ -6,8 +6,7 @@ No answer says who is right; careless annotators agree with no other, and no fla
 import pandas as pd
 import pytest
 
-from tests.audit.crowds import Crowd, leaning, mostly_right, seeded, simulate
-from tests.audit.records import pair_patterns
+from tests.audit.crowds import Crowd, leaning, mostly_right, pair_patterns, seeded, simulate
 from tests.profiles import exhaustive
 from tracker.audit.details import with_minorities
 from tracker.audit.evidence import Evidence
@@ -93,12 +92,8 @@ def test_careless_annotators_who_are_flagged_do_not_agree(odd, crowds):
 def test_a_flag_says_what_settles_a_minority(ledger):
     crowds = (answered(seed, right(0.95), misled)[0] for seed in range(20))
     items = next(items for items in crowds if agreeing(audited(items)[0]))
-    rows = [
-        {"item": f"i{n}", "annotator": f"p{who}", "category": "ab"[own]}
-        for n, held in enumerate(items)
-        for who, own in held.items()
-    ]
-    ledger.import_frame(pd.DataFrame(rows), "p")
+    rows = [(f"i{n}", f"p{who}", own) for n, held in enumerate(items) for who, own in held.items()]
+    ledger.import_frame(pd.DataFrame(rows, columns=["item", "annotator", "category"]), "p")
     said = [
         (row["annotator"], flag["why"])
         for row in ledger.audit("p").to_dict()["annotators"]
@@ -134,9 +129,8 @@ def relabelings_of(voice, seed):
     [
         (lambda c: {1: 2, 2: 1}.get(c, c), {"1": "2", "2": "1"}),
         (lambda c: 4 - c, {"0": "4", "1": "3", "3": "1", "4": "0"}),
-        (lambda c: (c + 1) % 5, {"0": "4", "1": "0", "2": "1", "3": "2", "4": "3"}),
     ],
-    ids=["swapped", "reversed", "moved"],
+    ids=["swapped", "reversed"],
 )
 def test_a_relabeling_is_found_with_its_agreement(meaning, relabeling, seeds):
     """Answers as right as the others', but written down otherwise."""
@@ -168,22 +162,3 @@ def test_bad_answers_are_not_explained(voice, seeds):
         found = relabelings_of(voice, seed)
         assert found
         assert all(one == {"relabeling": None} for one in found)
-
-
-def test_an_audit_of_a_ledger_names_the_categories_of_a_relabeling(ledger):
-    swapped = {"b": "c", "c": "b"}
-    rows = [
-        (f"i{item:03}", who, swapped.get(truth, truth) if who == "ann" else truth, truth)
-        for item in range(120)
-        for truth in ["abcd"[item % 4]]
-        for who in ("ann", "bob", "cyd", "dan")
-    ]
-    frame = pd.DataFrame(rows, columns=["item", "annotator", "category", "gold"])
-    ledger.import_frame(frame, "toy")
-    (ann, *_) = ledger.audit("toy").to_dict()["annotators"]
-    told = {flag["kind"]: flag for flag in ann["flags"] if "relabeling" in flag["details"]}
-    assert {"low_agreement", "low_gold_accuracy"} <= told.keys()
-    for flag in told.values():
-        assert flag["details"]["relabeling"] == swapped
-        assert flag["details"]["agreement_after"] == 1.0
-        assert "--value b=c --value c=b" in flag["why"]

@@ -1,10 +1,20 @@
-"""Readiness: by gold if there is enough, otherwise by the others; first answers alone count."""
+"""Readiness: by gold if there is enough, otherwise by the others; the test of Wald (1945).
 
+First answers alone count.
+"""
+
+import math
+
+import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.audit.crowds import seeded
+from tests.profiles import examples, exhaustive
 from tracker.audit.onboarding import peer_outcomes
+from tracker.audit.statistics.sequential_test import NEEDS_MORE, NOT_READY, READY, SequentialTest
 from tracker.core.errors import InvalidOption, NotFound
 from tracker.core.tallies import make_pattern
 
@@ -24,20 +34,16 @@ def rows_of(items=200, *, gold=200):
     return rows
 
 
-def fill(ledger, rows, project="p"):
+def fill(ledger, rows):
     frame = pd.DataFrame(rows, columns=COLUMNS)
     frame["set"] = ["exam" if item < "i050" else "work" for item in frame["item"]]
-    ledger.import_frame(frame, project, keep=["set"])
-    ledger.annotators.kind(project, "gold", "reference")
+    ledger.import_frame(frame, "p", keep=["set"])
+    ledger.annotators.kind("p", "gold", "reference")
     return ledger
 
 
-def fill_all(ledger):
+def test_readiness_by_gold(ledger):
     fill(ledger, rows_of())
-
-
-def test_readiness_by_gold(ledger, fill_once):
-    fill_once(ledger, fill_all)
     ready = ledger.annotators.ready("p", "dora").to_dict()
     assert (ready["verdict"], ready["against"], ready["more"]) == ("ready", "gold", 0)
     assert (ready["answers"], ready["gold_items"], ready["error_rate"]) == (200, 200, 0.05)
@@ -59,9 +65,6 @@ def test_a_newcomer_needs_about_as_many_more_answers_as_it_says(ledger):
     assert (more.verdict, more.answers, more.after) == ("needs_more", 10, None)
     assert 10 <= more.more <= 40
     assert more.sentence == f"dora needs more answers to gold items: about {more.more}"
-    single = [row for row in rows if row[1] != "dora" or row[0] == "i150"]
-    ready = fill(ledger, single, "q").annotators.ready
-    assert ready("q", "dora", at_least=0.9).verdict == "needs_more"
     ledger.import_frame(pd.DataFrame({"item": ["i"], "annotator": "a", "category": "x"}), "alone")
     alone = ledger.annotators.ready("alone", "a").to_dict()
     assert (alone["verdict"], alone["against"], alone["answers"]) == ("needs_more", "peers", 0)
@@ -117,3 +120,71 @@ def test_outcomes_are_against_a_majority_of_as_many_others():
     # Of the first and third only y, one of three, has a majority, and is not with it.
     assert peers.bar == pytest.approx(1 / (1 / 3 + 1 + 1 / 3))
     assert peer_outcomes([]).outcomes == []
+
+
+MIRRORED = {READY: NOT_READY, NOT_READY: READY, NEEDS_MORE: NEEDS_MORE}
+
+
+@st.composite
+def sequential_tests(draw):
+    bad = draw(st.floats(0.05, 0.9))
+    good = draw(st.floats(bad + 0.02, 0.98))
+    return SequentialTest(good, bad, draw(st.sampled_from([0.01, 0.05, 0.2])))
+
+
+answers_given = st.lists(st.booleans(), max_size=300)
+
+
+def plain_outcome(test, answers):
+    """Return the verdict by the ratio of the two likelihoods itself, answer by answer."""
+    for_good = for_bad = 0.0
+    for number, right in enumerate(answers, start=1):
+        for_good += math.log(test.good if right else 1 - test.good)
+        for_bad += math.log(test.bad if right else 1 - test.bad)
+        if for_good - for_bad >= test.bound:
+            return READY, number
+        if for_bad - for_good >= test.bound:
+            return NOT_READY, number
+    return NEEDS_MORE, None
+
+
+@examples(200)
+@given(sequential_tests(), answers_given, answers_given)
+def test_a_verdict_is_that_of_a_plain_loop_and_stays(test, answers, later):
+    outcome = test.outcome(answers)
+    assert outcome == plain_outcome(test, answers)
+    assert test.more(answers) >= 1
+    if outcome.after is not None:
+        assert test.outcome([*answers, *later]) == outcome
+        assert test.outcome(answers[: outcome.after]) == outcome
+        assert test.outcome(answers[: outcome.after - 1]).verdict == NEEDS_MORE
+    mirror = SequentialTest(1 - test.bad, 1 - test.good, test.error_rate)
+    assert mirror.outcome([not right for right in answers]).verdict == MIRRORED[outcome.verdict]
+    assert test.outcome([True] * test.least).verdict == READY
+    assert test.outcome([True] * (test.least - 1)).verdict == NEEDS_MORE
+
+
+def test_the_average_sample_number_is_walds():
+    """Equation 4:8 for a normal mean of the same drift and variance is close: 8.99 / variance."""
+    test = SequentialTest(0.8, 0.7)
+    assert (test.right, test.wrong) == pytest.approx((0.133531, -0.405465), abs=1e-6)
+    assert test.bound == pytest.approx(2.995732, abs=1e-6)
+    assert test.least == 23
+    middle = [True] * 6 + [False] * 2  # at 0.75 the steps cancel out, nearly
+    variance = 0.75 * test.right**2 + 0.25 * test.wrong**2
+    assert test.more(middle) == pytest.approx(test.bound**2 / variance, rel=0.1)
+    # An annotator right in 0.9 gains 0.0797 an answer: 2.9957 / 0.0797 = 37.6.
+    sure = SequentialTest(0.9, 0.8)
+    expected = 0.9 * sure.bound / (0.9 * sure.right + 0.1 * sure.wrong)
+    assert sure.more([]) == pytest.approx(expected, rel=0.02)
+
+
+@exhaustive
+@pytest.mark.parametrize("good", [0.7, 0.8, 0.9, 0.95])
+def test_wrong_verdicts_are_as_rare_as_stated(good):
+    draw, people = np.random.default_rng(1), 4_000
+    test = SequentialTest(good, good - 0.1)
+    for share, wrong in ((good, NOT_READY), (good - 0.1, READY)):
+        answers = draw.random((people, 1_500)) < share
+        rate = np.mean([test.outcome(row.tolist()).verdict == wrong for row in answers])
+        assert rate < 0.05 + 2 * math.sqrt(0.05 * 0.95 / people)

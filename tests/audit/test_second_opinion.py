@@ -4,8 +4,17 @@ import re
 
 import pytest
 
-from tests.audit.crowds import always, leaning, mostly_right, one, seeded, sentence, simulate
-from tests.audit.records import pair_patterns
+from tests.audit.crowds import (
+    always,
+    blindly,
+    leaning,
+    mostly_right,
+    one,
+    pair_patterns,
+    seeded,
+    sentence,
+    simulate,
+)
 from tests.profiles import exhaustive
 from tracker.audit.findings import Evidence, audit
 from tracker.audit.result import Audit, AuditedAnnotator
@@ -32,10 +41,6 @@ def alone(crowd):
 
 def flagged(flags):
     return {who for f in flags if f.state == "flagged" for who in (f.annotator, f.other)} - {None}
-
-
-def blindly(random, _truth):
-    return random.randrange(3)
 
 
 def crowd_of(seed, people, accuracy, **options):
@@ -138,17 +143,7 @@ def test_better_annotators_are_not_flagged_for_agreeing_less_than_the_others(cro
 
 
 def test_two_who_copy_are_found():
-    found = 0
-    for seed in range(5):
-        crowd = copied(crowd_of(seed, range(6), 0.75, items=300, per_item=4), 4, 1)
-        flags = [f for f in flags_of(crowd, pairs=True) if f.state == "flagged"]
-        assert {(f.kind, f.annotator, f.other) for f in flags} <= {("copying", 1, 4)}
-        found += bool(flags)
-        for flag in flags:
-            assert flag.consensus.observed == 1.0
-            assert flag.consensus.expected < 0.8
-    assert found == 5
-    # Of twenty people, with four answers an item, each of the others meets the two on ten items.
+    """Of twenty people, with four answers an item, each of the others meets the two on ten."""
     found = 0
     for seed in range(6):
         crowd = crowd_of(seed, range(20), 0.8, items=400, per_item=4)
@@ -158,23 +153,8 @@ def test_two_who_copy_are_found():
         flags = [f for f in flags_of(copied(crowd, 10, 1), pairs=True) if f.state == "flagged"]
         assert {(f.kind, f.annotator, f.other) for f in flags} <= {("copying", 1, 10)}
         found += bool(flags)
+        assert all(flag.consensus.expected < flag.consensus.observed == 1.0 for flag in flags)
     assert found >= 5
-
-
-@pytest.mark.parametrize("crowds", [4, pytest.param(8, marks=exhaustive)])
-def test_more_answers_never_find_fewer(crowds):
-    """Four of ten answer blindly: with any number of answers from 60 on, the more the surer."""
-    found = []
-    for items in (200, 400, 1200):
-        hits = 0
-        for seed in range(crowds):
-            voices = dict.fromkeys(range(10), mostly_right(0.85))
-            voices |= dict.fromkeys(range(4), blindly)
-            crowd = simulate(seeded(seed), voices, items=items, per_item=3)
-            hits += len(flagged(flags_of(crowd)) & set(range(4)))
-        found.append(hits)
-    assert found == sorted(found)
-    assert found[-1] == 4 * crowds
 
 
 def test_known_answers_are_taken_as_true_and_show_which_annotator_to_believe():
@@ -194,13 +174,6 @@ def test_known_answers_are_taken_as_true_and_show_which_annotator_to_believe():
 
     assert believed(0) < 75
     assert believed(40) > 39  # of forty
-    # Of few answers an annotator is taken to be like the others.
-    crowd = crowd_of(1, range(6), 0.8, items=200, per_item=4)
-    crowd.items[0][9] = (2,)
-    consensus = second_opinion_consensus(crowd.consult())
-    (place,) = (consensus.joint.annotators == 9).nonzero()[0]
-    # One answer, and the crowd's matrix counts as two in each row.
-    assert (consensus.fitted.errors[place].diagonal() > 0.45).all()
 
 
 def test_figures_are_of_all_answers_and_the_refit_is_without_the_others():

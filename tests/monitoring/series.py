@@ -49,18 +49,6 @@ def drawn(
     return weekly(level + np.sqrt(dispersion) * random.normal(0.0, errors), errors)
 
 
-def wandering(
-    seed: int, weeks: int, autocorrelation: float, *, dispersion: float = 1.0
-) -> list[Point]:
-    """A steady figure of 0.7 with errors of 0.02 whose neighbouring weeks correlate."""
-    random = np.random.default_rng(seed)
-    steps = random.normal(size=weeks) * np.sqrt(1 - autocorrelation**2)
-    course = [random.normal()]
-    for step in steps[1:]:
-        course.append(autocorrelation * course[-1] + step)
-    return weekly(0.7 + 0.02 * np.sqrt(dispersion) * np.array(course))
-
-
 def scaled(points: Iterable[Point], shift: float, factor: float) -> list[Point]:
     """Return the same points on another scale."""
     return [Point(p.at, shift + factor * p.value, abs(factor) * p.error) for p in points]

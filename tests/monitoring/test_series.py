@@ -1,6 +1,5 @@
 """Points of a series: what they weigh, noise, and the slope against statsmodels."""
 
-import json
 import math
 from random import Random
 
@@ -9,8 +8,7 @@ import pytest
 from scipy.stats import chi2
 from statsmodels.api import GLS, OLS, add_constant
 
-from tests.monitoring.series import FIRST, drawn, wandering, weekly
-from tests.profiles import exhaustive
+from tests.monitoring.series import FIRST, drawn, weekly
 from tracker.core.errors import InvalidOption
 from tracker.monitoring import Point, are_within_noise, slope
 from tracker.monitoring.series import series_as_angles, series_of_points
@@ -26,15 +24,9 @@ def test_errors_are_raised_to_the_median_of_those_above_zero():
     errors = [0.0, 0.0, 0.04, 0.01, 0.0, 0.02, 0.5]
     series = series_of_points(weekly([0.5] * 7, errors), so_far=True)
     assert series.errors.tolist() == [0.04, 0.04, 0.04, 0.025, 0.025, 0.02, 0.5]
-    errors = np.random.default_rng(4).lognormal(-4.0, 1.0, 60)
-    series = series_of_points(weekly([0.0] * 60, errors), so_far=True)
-    expected = [max(error, np.median(errors[: k + 1])) for k, error in enumerate(errors)]
-    assert series.errors.tolist() == pytest.approx(expected)
     for so_far in (False, True):  # an error that small is the rounding of a zero
         series = series_of_points(weekly([1.0, 0.9], [0.0, 1e-17]), so_far=so_far)
         assert (series.errors.tolist(), series.known) == ([1.0, 1.0], False)
-    series = series_of_points([])
-    assert (series.at, len(series.values), len(series.errors)) == ((), 0, 0)
 
 
 def test_means_are_weighted_and_shares_are_angles_short_of_the_end():
@@ -53,10 +45,8 @@ def test_means_are_weighted_and_shares_are_angles_short_of_the_end():
         ([(2, 0.5, 0.1), (1, 0.5, 0.1)], "in order of time"),
         ([(1, 0.5, 0.1), (1, 0.6, 0.1)], "one a period"),
         ([(1, math.nan, 0.1)], "a point has a value"),
-        ([(1, math.inf, 0.1)], "a point has a value"),
         ([(1, 0.5, -0.1)], "an error of -0.1 is not 0 or more"),
         ([(1, 0.5, math.nan)], "an error of nan"),
-        ([(1, 0.5, math.inf)], "an error of inf"),
     ],
 )
 def test_points_that_are_not_a_series_are_refused(points, fault):
@@ -84,7 +74,6 @@ def test_noise_is_the_chi_square_of_homogeneity():
         # Errors that are missing or zero are the usual one.
         (True, [(0.8, 0.05), (0.82, None), (0.84, 0.0)]),
         (False, [(0.8, 0.05), (0.82, 0.05), (1.4, 0.0)]),
-        (True, [(1.0, 0.0), (1.0, None)]),
         (False, [(1.0, 0.0), (0.9, None)]),
         (True, []),
     ],
@@ -184,38 +173,13 @@ def test_bounds_and_p_are_of_one_distribution():
     assert at_zero.ci_low < found.per_30_days < 0
 
 
-def test_a_slope_is_per_thirty_days_on_any_scale():
+def test_a_slope_is_per_thirty_days():
     points = [Point(FIRST + day * 86_400_000_000, day / 30, 0.1) for day in (0, 30, 45, 90)]
     found = slope(points)
     assert found.per_30_days == pytest.approx(1.0)
     assert found.dispersion == pytest.approx(0.0, abs=1e-12)
     sampling = 0.1 / np.sqrt(np.var([0, 1, 1.5, 3]) * 4)
     assert sampling <= found.standard_error <= 1.5 * sampling
-    points = drawn(5, 12, unequal=0.4, dispersion=3.0)
-    one = slope(points)
-    two = slope([Point(p.at + 10**12, 2 - 5 * p.value, 5 * p.error) for p in points])
-    assert two.per_30_days == pytest.approx(-5 * one.per_30_days)
-    assert two.standard_error == pytest.approx(5 * one.standard_error)
-    assert (two.p_value, two.dispersion) == pytest.approx((one.p_value, one.dispersion))
-
-
-@exhaustive
-@pytest.mark.parametrize(
-    ("autocorrelation", "weeks", "least", "most"),
-    # Taken for independent, 18 and 42 of 100 have a p below .05 with .5 and .8.
-    [(0.0, 52, 1, 9), (0.5, 26, 0, 11)],
-)
-def test_steady_series_seldom_have_a_small_p_value(autocorrelation, weeks, least, most):
-    series = [wandering(seed, weeks, autocorrelation, dispersion=2.0) for seed in range(100)]
-    assert least <= sum(slope(points).p_value <= 0.05 for points in series) <= most
-
-
-@pytest.mark.parametrize("seeds", [16, pytest.param(60, marks=exhaustive)])
-def test_a_slope_of_a_year_is_found(seeds):
-    """Of 3.2 standard errors; 87 of 100 if it were known that weeks are independent."""
-    rise = 3.2 * 0.02 / np.sqrt(((np.arange(52) - 25.5) ** 2).sum())
-    found = [slope(inclined(drawn(seed, 52), rise)).p_value < 0.05 for seed in range(seeds)]
-    assert np.mean(found) >= 0.75
 
 
 def test_slopes_of_few_points():
@@ -225,9 +189,6 @@ def test_slopes_of_few_points():
         assert found.per_30_days is found.standard_error is found.p_value is found.ci_low is None
     with pytest.raises(InvalidOption, match="confidence level of 1"):
         slope(drawn(1, 5), confidence=1)
-    told = json.loads(json.dumps(slope(drawn(2, 8)).to_dict()))
-    assert [*told][:3] == ["per_30_days", "standard_error", "ci_low"]
-    assert (told["n"], told["undefined"]) == (8, None)
 
 
 def test_slopes_without_errors():

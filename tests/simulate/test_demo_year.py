@@ -1,12 +1,9 @@
 """The scripted year: what happened in it is found from its answers."""
 
 import shutil
-from collections import Counter
-from datetime import datetime, timedelta
 
 import pytest
 
-from tests.profiles import exhaustive
 from tracker.core import clock
 from tracker.core.clock import DAY
 from tracker.ledger import Ledger
@@ -49,30 +46,6 @@ def weeks_of(day):
     return begin, begin + 35 * DAY
 
 
-def test_rows_of_the_year():
-    weeks = list(simulate_demo_year())
-    assert weeks == list(simulate_demo_year(2025))
-    assert weeks != list(simulate_demo_year(8))
-    crowd, given = {}, Counter()
-    for before, week in zip([None, *weeks], weeks, strict=False):
-        assert before is None or week.end - before.end == timedelta(weeks=1)
-        for row in week.rows:
-            moment = datetime.fromisoformat(row.labeled_at)
-            assert week.end - timedelta(weeks=1) <= moment < week.end
-            crowd.setdefault(row.annotator, []).append(row)
-            given[row.item, row.annotator] += 1
-    days = [row.labeled_at[:10] for row in crowd["rico"]]
-    assert "2025-08-25" <= min(days) < max(days) < "2025-09-22"
-    assert crowd.keys() == {*CROWD, "lea", "rico", "model"}
-    assert {row.category for row in crowd["rico"]} == {"positive"}
-    per_item = Counter(item for item, annotator in given if annotator != "model")
-    assert {*per_item.values()} == {4}
-    assert sum(annotator == "model" for _, annotator in given) == len(per_item)
-    again = {item for (item, _), times in given.items() if times > 1}
-    first = {row.item for week in weeks if week.end <= NOTES[0][0] for row in week.rows}
-    assert again == first, "what was answered before the guideline is answered twice"
-
-
 def test_alarms_and_changes_of_level_come_soon_after_what_happened(ledger):
     points = []
     for point in ledger.history("year", "week", window="7d", measures=["krippendorff_alpha"]):
@@ -87,29 +60,6 @@ def test_alarms_and_changes_of_level_come_soon_after_what_happened(ledger):
     assert rises == [direction == "rise" for _, direction in HAPPENED]
     for change, (day, _) in zip(changes, HAPPENED, strict=True):
         assert change.at < weeks_of(day)[0] < change.from_at
-
-
-def test_comparisons_name_what_changed(ledger):
-    def p_value(found):
-        alpha = next(one for one in found.measures if one.name == "krippendorff_alpha")
-        return alpha.comparison.p_value
-
-    guideline = ledger.compare("year", "..guideline v2", "guideline v2..2025-07-31")
-    answer, part = next(iter(guideline.because.answers.items()))
-    assert answer == "neutral"
-    assert part.contribution > 0
-    assert [note.text for note in guideline.notes] == ["guideline v2"]
-    assert p_value(guideline) < 0.001
-    joined = ledger.compare("year", "2025-07-31", "2025-09-30")
-    name, part = next(iter(joined.because.annotators.items()))
-    assert (name, part.before) == ("rico", None)
-    assert part.contribution < 0
-    assert joined.changes["revised_answers"] == joined.changes["removed_answers"] == 0
-    again = ledger.compare("year", "2025-09-30", "2025-10-31")
-    shares = again.because.shares
-    assert shares.keys() >= {"new_items", "revised_answers"}
-    assert max(shares, key=shares.__getitem__) == "revised_answers"
-    assert p_value(again) < 0.001
 
 
 def test_the_audit_finds_what_was_planted_and_accuses_only_those_annotators(year):
@@ -162,27 +112,3 @@ def test_the_status_and_the_verdict_have_all_of_it(ledger):
     assert {*kinds[3:]} == {
         "constant_category", "copying", "low_agreement", "odd_import", "same_text",
     }  # fmt: skip
-
-
-@pytest.mark.parametrize("window", ["all", "7d"])
-def test_points_are_what_agreement_says_as_of_then(ledger, window):
-    curve = ledger.history("year", "week", window=window)
-    assert len(curve.points) == 51
-    for point in curve.points[2::40]:
-        measures = [one.measure for one in point.assessment.measures]
-        since = clock.iso(point.moment + 1 - 7 * DAY) if window == "7d" else None
-        then = ledger.agreement(
-            "year", measures=measures, as_of=clock.iso(point.moment), since=since
-        )
-        assert point.assessment.figures() == then.figures()
-
-
-@exhaustive
-def test_the_other_database_tells_the_same(ledger, emptied_postgres_ledger):
-    ledger.database.copy_to(emptied_postgres_ledger.database, lambda *_: None)
-    both = (ledger, emptied_postgres_ledger)
-    for every, window in (("week", "7d"), ("month", "all")):
-        one, other = (each.history("year", every, window=window).to_dict() for each in both)
-        assert one == other
-    one, other = (each.compare("year", "2025-07-31", "2025-10-31").to_dict() for each in both)
-    assert one == other

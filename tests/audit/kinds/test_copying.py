@@ -8,22 +8,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from tests.audit.crowds import leaning, mostly_right, one, seeded, simulate
-from tests.audit.records import Person, pair_patterns, recorded
+from tests.audit.crowds import (
+    Person,
+    leaning,
+    mostly_right,
+    one,
+    pair_patterns,
+    recorded,
+    seeded,
+    simulate,
+)
 from tracker.audit.findings import Evidence
 from tracker.audit.habits import Habits, copying_habits, joint_copying_chance
 from tracker.audit.kind import TestResult
 from tracker.audit.kinds.copying import COPYING, copying_in_minority_answers
 from tracker.audit.statistics.exact_tests import poisson_binomial_tails
 from tracker.core.audit_tallies import audit_tally_of_pairs
-from tracker.core.tallies import (
-    answers_in_pattern,
-    chance_of_sharing,
-    distinct_answers,
-    is_minority,
-    make_pattern,
-    minority_answers,
-)
+from tracker.core.tallies import chance_of_sharing, distinct_answers, make_pattern, minority_answers
 
 
 def copier(asked):
@@ -161,17 +162,6 @@ def test_the_chance_weighs_every_way_to_have_answered(given_answers, one, other)
     plain = pytest.approx(hits / len(seats))
     assert chance_of_sharing(pattern, few) == plain
     assert joint_copying_chance(NEUTRAL, NEUTRAL, pattern, few) == plain
-
-
-def test_a_minority_is_fewer_than_half_of_the_others():
-    pattern = make_pattern([(1,)] * 2 + [(2,)] * 3 + [(3,)])
-    assert minority_answers(pattern) == [(1,), (2,)]  # (2,): one other of four
-    assert not is_minority((3,), pattern)
-    assert not is_minority((9,), pattern)
-    assert not is_minority((1,), make_pattern([(1,), (1,)]))
-    assert minority_answers(make_pattern([(1,)] * 3 + [(2,)] * 2)) == [(1,), (2,)]
-    assert minority_answers(make_pattern([(1,)] * 3 + [(2,)])) == []
-    assert answers_in_pattern(pattern) == 6
 
 
 def test_habits_are_odds_against_the_others_of_the_same_items():

@@ -1,22 +1,26 @@
-"""Agreement with co-annotators and differences of points, against loops over the answers.
+"""Agreement with co-annotators, differences of points and competences, against plain loops.
 
-Raykar and Yu 2012, section 3.2: the spammer score. Bland and Altman 1986: differences.
+Raykar and Yu 2012, section 3.2: the spammer score. Bland and Altman 1986: differences. Dawid and
+Skene 1979: their data, and crowd-kit's figures.
 """
 
+import csv
 import itertools
+import json
 import math
-from collections import Counter
+from collections import Counter, defaultdict
+from pathlib import Path
 from statistics import mean, stdev
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.special import logsumexp
 from sklearn.metrics import cohen_kappa_score
 
-from tests.audit.crowds import Crowd, mostly_right, one, seeded, simulate
-from tests.profiles import both
+from tests.audit.crowds import Crowd, mostly_right, seeded, simulate
+from tracker.audit.statistics.dawid_skene import dawid_skene_competences, fit_likelier_start
 from tracker.audit.statistics.peer_agreement import (
     majority_kappa,
     majority_of_others,
@@ -71,16 +75,6 @@ def test_alignments_against_plain_loops():
             assert 0.0 <= low < found.observed < high <= 1.0
 
 
-def test_alignments_of_few_items():
-    crowd = one({1: 0, 2: 1}, {1: 0, 2: 0, 3: 0}, {1: 0, 2: 1, 3: 2}, {1: 0, 2: 0, 3: 2})
-    first = alignments(crowd)[1]
-    assert (first.n, first.compared, first.informative) == (4, 3, 1)
-    assert alignments(one({1: 0}, {2: 0})) == {}
-    pair = alignments(one({1: 0, 2: 0}, {3: 0}))
-    assert pair.keys() == {1, 2}
-    assert (pair[1].deviation, pair[1].error, pair[1].gap_interval) == (None, None, None)
-
-
 def test_agreement_within_a_pattern():
     draws = peer_agreement_draws([make_pattern([(1,), (1,), (1,), (2,), ()])])
     agreed = [0.5, 0.5, 0.5, 0.0, 0.0]
@@ -113,29 +107,6 @@ def test_spammer_scores_are_means_over_pairs_and_of_two_categories_youdens_index
     for table in ([[5.0, 7.0], [0.0, 0.0]], [[5.0, 7.0], [0.5, 0.4]], np.zeros((3, 3))):
         assert score_of(table) is None
     assert score_of([[5.0, 0.0], [0.0, 1.0]]) is not None
-
-
-def drawn(shares, sizes, seed):
-    random = np.random.default_rng(seed)
-    rows = [random.multinomial(n, p, 500) for n, p in zip(sizes, shares, strict=True)]
-    scores = [score_of(table) for table in np.stack(rows, axis=1).astype(float)]
-    return [
-        np.array([getattr(s, name) for s in scores]) for name in ("value", "error", "blind_error")
-    ]
-
-
-def test_spammer_scores_err_by_about_their_error():
-    values, error, blind = drawn([[0.2, 0.5, 0.3]] * 3, [12, 40, 25], seed=2)
-    assert abs(values.mean()) < 4 * values.std() / np.sqrt(500)
-    assert blind.mean() == pytest.approx(values.std(), rel=0.15)
-    # Of rows that differ by chance alone the other error is too large, never too small.
-    assert (error >= blind).all()
-    assert np.mean(values > 2.326 * blind) <= 0.06  # skewed: more than 0.01
-    shares = np.array([[0.8, 0.1, 0.1], [0.2, 0.6, 0.2], [0.1, 0.2, 0.7]])
-    values, error, _ = drawn(shares, [30, 30, 30], seed=3)
-    truth = plain_score(shares)
-    assert values.mean() == pytest.approx(truth, abs=4 * values.std() / np.sqrt(500))
-    assert 0.90 <= np.mean(abs(values - truth) < 1.96 * error) <= 0.99
 
 
 def test_majority_tables_against_a_plain_loop():
@@ -190,25 +161,62 @@ def test_differences_are_of_the_answer_less_the_mean_of_the_others(items):
         assert differences[annotator].spread == spread
 
 
-@both
-def test_differences_are_given_on_a_scale_of_numbers_alone(ledger):
+DATA = Path(__file__).parents[2] / "data" / "dawid_skene"
+
+
+def joint(items):
+    return Counter(tuple(sorted(held.items())) for held in items)
+
+
+@pytest.fixture(scope="module")
+def anaesthetists():
+    with (DATA / "anaesthetists.csv").open(newline="") as file:
+        _, *table = csv.reader(file)
     rows = [
-        (f"i{n}", who, str(n % 5 + (who == "high")))
-        for n in range(20)
-        for who in ("a", "b", "high")
+        (patient, observer, int(digit) - 1)
+        for patient, (_, *cells) in enumerate(table)
+        for observer, cell in enumerate(cells)
+        for digit in cell
     ]
-    ledger.import_frame(pd.DataFrame(rows, columns=["item", "annotator", "category"]), "p")
+    assert len(rows) == 45 * 7
+    return fit_likelier_start(*np.array(rows).T, (5, 4), np.ones(45))
 
-    def figures():
-        return {
-            row["annotator"]: (row["mean_difference"], row["spread_of_difference"])
-            for row in ledger.audit("p").to_dict()["annotators"]
-        }
 
-    assert figures()["high"] == (None, None)
-    ledger.projects.set("p", scale="interval")
-    expected = {"a": -0.5, "b": -0.5, "high": 1.0}
-    for name, difference in expected.items():
-        assert figures()[name] == pytest.approx((difference, 0.0))
-    rows = ledger.by_annotator("p")
-    assert [row["mean_difference"] for row in rows] == pytest.approx([*expected.values()])
+def test_the_papers_anaesthetists(anaesthetists):
+    assert anaesthetists.priors == pytest.approx([0.400, 0.422, 0.111, 0.067], abs=1e-3)
+    errors = anaesthetists.errors
+    assert errors[0] == pytest.approx(
+        np.array(
+            [[0.89, 0.11, 0, 0], [0.07, 0.88, 0.05, 0], [0, 0.34, 0.66, 0], [0, 0, 0.56, 0.44]]
+        ),
+        abs=6e-3,
+    )
+    # How often each of the five sees what is there, category by category.
+    right = np.array([[0.89, 0.88, 0.66, 0.44], [0.83, 0.63, 1, 1], [1, 0.79, 0.20, 0.33],
+                      [0.94, 0.84, 0.80, 0.67], [1, 0.73, 0.79, 0.67]])  # fmt: skip
+    assert np.diagonal(errors, axis1=1, axis2=2) == pytest.approx(right, abs=6e-3)
+    assert logsumexp(anaesthetists.scores, axis=1).sum() == pytest.approx(-192.891, abs=1e-3)
+
+
+def test_competences_against_crowd_kit():
+    told = json.loads((DATA / "crowd_kit.json").read_text("utf-8"))
+    items = defaultdict(dict)
+    for item, worker, label in told["rows"]:
+        items[item][worker] = (label,)
+    competences = dawid_skene_competences(joint(items.values()).items())
+    expected = {int(who): value for who, value in told["competence"].items()}
+    assert competences == pytest.approx(expected, abs=1e-6)
+
+
+def test_competences_do_not_depend_on_where_items_stand():
+    crowd = simulate(seeded(1), {who: mostly_right(0.7) for who in range(5)}, items=100, per_item=4)
+    once = dawid_skene_competences(joint(crowd.items).items())
+    apart = [(tuple(sorted(held.items())), 1) for held in reversed(crowd.items)]
+    assert dawid_skene_competences(apart) == pytest.approx(once, abs=1e-6)
+    # An answer of several categories is one category more.
+    both = ((1, (1, 2)), (2, (1, 2)), (3, (1,)))
+    alone = ((1, (2,)), (2, (2,)), (3, (2,)))
+    expected = pytest.approx({1: 1, 2: 1, 3: 0.5}, abs=1e-6)
+    assert dawid_skene_competences([(both, 20), (alone, 20)]) == expected
+    assert dawid_skene_competences([(((1, (0,)), (2, (0,))), 9)]) == {1: 1.0, 2: 1.0}
+    assert dawid_skene_competences([]) == {}
