@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import struct
-from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pandas as pd
 import pytest
 
-from tests.helpers import SPANS, csv_text, write_file
+from tests.helpers import SPANS
 from tracker.ledger import Ledger
 from tracker.render.charts import MOST, Chart
 from tracker.report.charts import (
@@ -39,24 +39,20 @@ def test_categories_and_pairs_are_drawn_as_counted(sqlite_ledger: Ledger) -> Non
     rows = [(n, who, n % 2) for n in range(12) for who in ("zoe", "ada")]
     rows += [(n, who, n % 3 == 0) for n in range(12) for who in (BAD, "max")]
     sqlite_ledger.import_frame(pd.DataFrame(sorted(rows), columns=COLUMNS, dtype=object), "p")
-    agreement, pairs = sqlite_ledger.agreement_by_question("p"), sqlite_ledger.by_pair("p")
+    agreement = sqlite_ledger.agreement_by_question("p")
     chart = categories_chart(agreement)
     rates = {
         one["category"]: one["rate"] for one in agreement.to_dict()["questions"][0]["categories"]
     }
-    assert {row["category"]: row["rate"] for row in chart.rows} == rates
     weakest = min(rates, key=lambda name: rates[name])
     assert next(text for text in texts(chart) if text in rates) == weakest
-    assert chart.description.startswith(f"Weakest: {weakest}, {rates[weakest]:.0%}.")
     png, width = chart.png(), float(drawn_svg(chart).get("width", 0))
     assert png[:8] == b"\x89PNG\r\n\x1a\n"
     assert struct.unpack(">I", png[16:20])[0] == pytest.approx(2 * width, abs=2)
-    chart = pairs_chart("p", pairs)
+    chart = pairs_chart("p", sqlite_ledger.by_pair("p"))
     order = chart.spec["layer"][0]["encoding"]["x"]["sort"]
     blocks = {frozenset({"zoe", "ada"}), frozenset({BAD, "max"})}
     assert {frozenset(order[:2]), frozenset(order[2:])} == blocks
-    kappas = {frozenset(one["annotators"]): one["cohen_kappa"] for one in pairs.to_dict()["pairs"]}
-    assert {frozenset((r["annotator"], r["other"])): r["cohen_kappa"] for r in chart.rows} == kappas
     for drawing in (chart, annotators_chart("p", sqlite_ledger.audit("p"))):
         drawn = drawn_svg(drawing)
         assert drawn.get("role") == "img"
@@ -67,22 +63,13 @@ def test_categories_and_pairs_are_drawn_as_counted(sqlite_ledger: Ledger) -> Non
         assert BAD in {row.get(name) for row in drawing.rows for name in ("annotator", "other")}
 
 
-def test_categories_without_a_figure_and_too_many(sqlite_ledger: Ledger, tmp_path: Path) -> None:
-    names = [f"c{number:03}" for number in range(MOST + 5)]
-    rows = [(n, who, name) for n, name in enumerate(names) for who in "ab"]
-    frame = pd.DataFrame([*rows, ("alone", "a", "once")], columns=COLUMNS)
-    sqlite_ledger.import_frame(frame, "p")
-    chart = categories_chart(sqlite_ledger.agreement_by_question("p"))
+def test_categories_without_a_figure_and_too_many() -> None:
+    row = {"question": "q", "rate": 0.5, "ci_low": 0.4, "ci_high": 0.6, "potential_agreements": 3}
+    rows = [row | {"category": f"c{number:03}"} for number in range(MOST + 5)]
+    chart = draw_categories("p", [*rows, row | {"category": "alone", "rate": None}])
     assert "5 stronger categories are not drawn" in chart.description
     assert "1 have no figure" in chart.description
-    assert sum(text in names for text in texts(chart)) == MOST
-    rows = [["item", "annotator", "tone", "fair"]]
-    rows += [[n, who, "ab"[n % 2], "xy"[n % 3 > 0]] for n in range(9) for who in "AB"]
-    file = write_file(tmp_path / "wide.csv", csv_text(rows))
-    sqlite_ledger.import_file(file, "q", questions=["tone=tone", "fair=fair"])
-    chart = categories_chart(sqlite_ledger.agreement_by_question("q"))
-    assert {row["question"] for row in chart.rows} == {"tone", "fair"}
-    assert {"tone", "fair", "a", "b", "x", "y"} <= {*texts(chart)}
+    assert sum(re.fullmatch(r"c\d{3}", text) is not None for text in texts(chart)) == MOST
 
 
 def test_pairs_of_spans_have_their_exact_f1(sqlite_ledger: Ledger) -> None:
@@ -90,26 +77,9 @@ def test_pairs_of_spans_have_their_exact_f1(sqlite_ledger: Ledger) -> None:
             for who, longer in (("ada", 0), ("bo", n % 2), ("cy", 5))]  # fmt: skip
     frame = pd.DataFrame(rows, columns=[*COLUMNS, "start", "end"])
     sqlite_ledger.import_frame(frame, "p", options=SPANS)
-    pairs = sqlite_ledger.by_pair("p")
-    chart = pairs_chart("p", pairs)
-    assert [(row["annotator"], row["other"], row["span_f1_exact"]) for row in chart.rows] == [
-        (*one["annotators"], one["span_f1_exact"]["value"]) for one in pairs.to_dict()["pairs"]
-    ]
+    chart = pairs_chart("p", sqlite_ledger.by_pair("p"))
     assert {"0.50", "0.00", "Exact F1"} <= {*texts(chart)}
     assert chart.description.endswith("Highest: ada and bo, 0.50.")
-
-
-def test_annotators_with_findings_come_first(sqlite_ledger: Ledger) -> None:
-    people = ("ada", "bo", "cy", "zed")
-    rows = [(n, who, "no" if who == "zed" else "ab"[(n + (n % 9 == slip)) % 2])
-            for n in range(60) for slip, who in enumerate(people)]  # fmt: skip
-    sqlite_ledger.import_frame(pd.DataFrame(rows, columns=COLUMNS), "p")
-    audit = sqlite_ledger.audit("p")
-    chart = annotators_chart("p", audit)
-    assert chart.description == "With findings: zed."
-    assert next(text for text in texts(chart) if text in people) == "zed"
-    shares = {one["annotator"]: one["category_shares"] for one in audit.to_dict()["annotators"]}
-    assert all(row["share"] == shares[row["annotator"]][row["category"]] for row in chart.rows)
 
 
 def test_a_chart_of_nothing_says_so(sqlite_ledger: Ledger) -> None:

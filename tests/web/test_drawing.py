@@ -2,25 +2,12 @@
 
 from __future__ import annotations
 
-from tracker.web.drawing import TREND_HEIGHT, WIDTH, across, are_steady, curve, scale_from
+from tracker.web.drawing import TREND_HEIGHT, are_steady, curve
 
 
-def test_a_scale_begins_at_nought_or_below_and_its_ends_lie_inside_the_drawing() -> None:
-    for begin in (0.0, -0.5):
-        assert 0 < across(begin, begin) < across(0.25, begin) < across(1.0, begin) < WIDTH
-        assert across(begin - 1, begin) == across(begin, begin)
-        assert across(2.0, begin) == across(1.0, begin)
-    assert across(0.5) == WIDTH / 2
-    assert scale_from([0.2, None]) == scale_from([]) == 0.0
-    assert scale_from([0.2, -0.3, None]) == -0.3
-
-
-def points(figures: list[tuple[float | None, float | None]]) -> list[list[tuple[float, float]]]:
+def points(figures: list[tuple[float | None, float | None]]) -> list[list[list[float]]]:
     """The points of each line of a curve."""
-    return [
-        [(float(x), float(y)) for x, y in (point.split(",") for point in line.split())]
-        for line in curve(figures)
-    ]
+    return [[[*map(float, point.split(","))] for point in line.split()] for line in curve(figures)]
 
 
 def test_a_gap_ends_a_line_and_noise_is_a_flat_one() -> None:

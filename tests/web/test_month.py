@@ -1,5 +1,4 @@
-"""The page of a manager's month, as it is typed: three people answer in a browser, the rest comes
-from files."""
+"""The page of a manager's month, as it is typed."""
 
 from __future__ import annotations
 
@@ -10,16 +9,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-import pytest
-from playwright.sync_api import Browser, expect
 
 from tests.cli.conftest import Run, folder, run
 from tests.house import CHECKOUT
 from tests.profiles import exhaustive
-from tests.web.browsing import served
 from tracker.ledger import Ledger
+from tracker.work.choosing import Given
 
-pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")
 PAGE = CHECKOUT / "docs" / "month.md"
 CATEGORIES = ("complaint", "praise", "question")
 __all__ = ["folder", "run"]
@@ -45,28 +41,15 @@ def opinion(item: str, who: str, draw: np.random.Generator) -> str:
     )
 
 
-def answer_in_browsers(browser: Browser, ledger: Ledger) -> None:
-    """Three people at once, each in a browser of their own, by keys."""
-    people = ("ada", "bo", "cleo")
+def answer_lists(ledger: Ledger) -> None:
+    """Three people answer what is assigned to them, as they do in a browser."""
     draw = np.random.default_rng(1)
-    with served(ledger) as base:
-        pages = {who: browser.new_context().new_page() for who in people}
-        for who, page in pages.items():
-            page.goto(f"{base}/me/queue/notices/{who}")
-        for n in range(12):
-            for who, page in pages.items():
-                page.wait_for_load_state()
-                item = str(page.locator("h1").text_content()).removeprefix("Item ")
-                said = opinion(item, who, draw)
-                if item == "n003":
-                    said = {"ada": "complaint", "bo": "question", "cleo": "question"}[who]
-                page.keyboard.press(str(CATEGORIES.index(said) + 1))
-            for page in pages.values():
-                expect(page.locator("main")).to_contain_text(
-                    f"{n + 2} of 12" if n < 11 else "Nothing more"
-                )
-        for page in pages.values():
-            page.context.close()
+    for who in ("ada", "bo", "cleo"):
+        while (task := ledger.answering.next("notices", who)) is not None:
+            said = opinion(task.item, who, draw)
+            if task.item == "n003":
+                said = "complaint" if who == "ada" else "question"
+            ledger.answering.answer("notices", who, task.assignment, {"label": Given([said])})
 
 
 def fill_lists(folder: Path, *, seed: int) -> None:
@@ -87,14 +70,14 @@ def read(file: Path) -> list[dict[str, str]]:
 
 
 @exhaustive
-def test_a_managers_month_is_as_the_page_tells_it(run: Run, folder: Path, browser: Browser) -> None:
+def test_a_managers_month_is_as_the_page_tells_it(run: Run, folder: Path) -> None:
     lines = [f"{item},A notice that is number {item}\n" for item in ITEMS]
     (folder / "items.csv").write_text("".join(["item,text\n", *lines]))
     gold = [f"{item},expert,{CATEGORIES[int(item[1:]) % 3]}\n" for item in ITEMS[60:110]]
     (folder / "expert.csv").write_text("".join(["item,annotator,label\n", *gold]))
     ledger = Ledger(f"sqlite:///{folder / 'tracker.db'}")
     after: dict[str, Callable[[], None]] = {
-        "The first round": lambda: answer_in_browsers(browser, ledger),
+        "The first round": lambda: answer_lists(ledger),
         "The second round": lambda: fill_lists(folder, seed=2),
         "The work itself": lambda: fill_lists(folder, seed=3),
     }

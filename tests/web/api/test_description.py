@@ -12,39 +12,6 @@ from schemathesis import checks
 from schemathesis.specs.openapi import checks as openapi
 
 from tests.profiles import exhaustive
-from tracker.ledger import Ledger
-from tracker.web.app import create_app
-
-
-def described(program: TestClient) -> dict[str, Any]:
-    document: dict[str, Any] = program.get("/api/v1/openapi.json").json()
-    return document
-
-
-def test_each_operation_is_described_with_its_errors(program: TestClient, ledger: Ledger) -> None:
-    document = described(program)
-    assert document["openapi"].startswith("3.1")
-    operations = [(f"{method} {path}", operation) for path, methods in document["paths"].items()
-                  for method, operation in methods.items()]  # fmt: skip
-    assert len(operations) > 40
-    assert len({operation["operationId"] for _, operation in operations}) == len(operations)
-    tags = {one["name"] for one in document["tags"]}
-    for name, operation in operations:
-        assert {*operation["tags"]} <= tags, name
-        assert operation["description"], name
-        assert all(one["description"] for one in operation.get("parameters", [])), name
-        for status in ("401", "403", "422", "503"):
-            response = operation["responses"][status]
-            reference = response.get("$ref", "").rpartition("/")[2]
-            shown = document["components"]["responses"][reference] if reference else response
-            assert list(shown["content"]) == ["application/problem+json"], (name, status)
-    assert [one["url"] for one in document["servers"]] == ["/"]
-    (name,) = document["components"]["securitySchemes"]
-    assert document["components"]["securitySchemes"][name]["scheme"] == "bearer"
-    assert document["security"] == [{name: []}, {}]
-    behind = TestClient(create_app(ledger, root_path="/at"), base_url="http://127.0.0.1:8000")
-    assert [one["url"] for one in described(behind)["servers"]] == ["/at"]
-
 
 HOST = {"host": "127.0.0.1:8000"}
 NAMES = {"project": "reviews", "annotator": "annotator 01", "item": "item 0001",

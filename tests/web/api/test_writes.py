@@ -6,7 +6,6 @@ import io
 import zipfile
 from pathlib import Path
 
-import pandas as pd
 import pytest
 from fastapi.testclient import TestClient
 
@@ -27,13 +26,11 @@ def test_a_project_is_made_set_renamed_archived_and_deleted(program: TestClient)
     assert (made.status_code, made.headers["location"]) == (201, NEW)
     assert program.get(NEW).json()["categories"] == ["a", "b"]
     assert program.patch(NEW, json={"wanted": 3}).json()["wanted"] == 3
-    assert program.patch(NEW, json={"open": True}).json()["categories_closed"] is False
     assert program.patch(NEW, json={"wnated": 3}).status_code == 422
     assert program.post(f"{NEW}/rename", json={"name": "n"}).json()["project"] == "n"
     assert program.get(NEW).status_code == 404
     assert program.post("/api/v1/projects/n/archive").json()["archived_at"]
     assert program.post("/api/v1/projects/n/restore").json()["archived_at"] is None
-    assert program.post("/api/v1/projects", json={"project": "n"}).status_code == 422
     for query in ("", "?confirm=review"):
         refused = program.delete(f"{P}{query}")
         assert (refused.status_code, "confirm=" in refused.json()["mend"]) == (422, True)
@@ -43,7 +40,7 @@ def test_a_project_is_made_set_renamed_archived_and_deleted(program: TestClient)
     assert (large.status_code, large.json()["detail"]) == (413, "more than 20,000,000 bytes")
 
 
-def test_questions_notes_and_snapshots_are_made_and_set(program: TestClient) -> None:
+def test_a_snapshot_and_a_question_are_made_where_they_say(program: TestClient) -> None:
     made = program.post(f"{P}/snapshots?annotator=annotator%2001", json={"name": "second"})
     assert (made.status_code, made.json()["name"]) == (201, "second")
     shown = program.get(made.headers["location"]).json()
@@ -51,90 +48,7 @@ def test_questions_notes_and_snapshots_are_made_and_set(program: TestClient) -> 
     assert shown["digest"] == made.json()["digest"]
     made = program.post(f"{P}/questions", json={"question": "how so?", "answers": "several"})
     assert made.headers["location"] == f"{P}/questions/how%20so%3F"
-    address = made.headers["location"]
-    assert program.patch(address, json={"wanted": 2}).json()["wanted"] == 2
-    assert program.post(f"{address}/rename", json={"name": "why"}).json()["question"] == "why"
-    assert program.get(f"{P}/questions/why").json()["wanted"] == 2
-    text = "v3 " * 1000 + "."
-    made = program.post(f"{P}/notes", json={"text": text, "guideline": "v3"})
-    assert made.status_code == 201
-    number = made.json()["note"]
-    assert [one["note"] for one in program.get(f"{P}/notes").json()["notes"]][-1] == number
-    assert program.delete(f"{P}/notes/{number}").json()["text"] == text
-    assert program.delete(f"{P}/notes/{number}").status_code == 404
-
-
-def test_annotators_are_renamed_merged_and_split(program: TestClient) -> None:
-    one = f"{P}/annotators/annotator%2001"
-    assert program.post(f"{one}/rename", json={"name": "ada"}).json()["annotator"] == "ada"
-    named = program.post(f"{one}/aliases", json={"alias": "a/b"}).json()
-    assert named["aliases"] == ["a/b", "annotator 01"]
-    for kind in ("model", "human"):
-        assert program.post(f"{one}/kind", json={"kind": kind}).json()["kind"] == kind
-    merged = program.post(f"{P}/annotators/annotator%2002/merge", json={"into": "ada"}).json()
-    assert "annotator 02" in merged["aliases"]
-    split = program.post(f"{P}/annotators/annotator%2002/split").json()
-    assert (split["annotator"], split["aliases"]) == ("annotator 02", [])
-
-
-def test_categories_are_ordered_renamed_merged_and_split(program: TestClient) -> None:
-    names = [one["category"] for one in program.get(f"{P}/categories").json()["categories"]]
-    first, *_, last = names
-    address = f"{P}/categories/{first}"
-    ordered = program.post(f"{P}/categories/order", json={"categories": names[::-1]})
-    assert ordered.json() == {"project": "reviews", "categories": names[::-1]}
-    assert program.post(f"{P}/categories/order", json={"categories": []}).status_code == 422
-    preview = program.post(f"{address}/merge", json={"into": last, "dry_run": True}).json()
-    assert preview["labels"] > 0
-    assert program.post(f"{address}/merge", json={"into": last}).json() == preview
-    split = program.post(f"{address}/split").json()
-    assert split == {"project": "reviews", "category": first, "from": last}
-    renamed = program.post(f"{address}/rename", json={"name": "a/b"})
-    assert renamed.json() == {"project": "reviews", "category": "a/b", "before": first}
-    assert program.post(f"{address}/split").status_code == 404
-
-
-def test_a_finding_is_acted_on_and_found_again(program: TestClient) -> None:
-    program.post(f"{P}/findings/1/resolve", json={})
-    assert program.post(f"{P}/audit").json()["annotators"]
-    assert program.get(f"{P}/findings/1").json()["state"] == "open"
-    done = program.post(f"{P}/findings/1/acknowledge", json={"note": "will see"}).json()
-    assert (done["flags"][0]["state"], done["flags"][0]["changed"]) == ("acknowledged", True)
-    program.post(f"{P}/findings/1/resolve", json={})
-    program.post(f"{P}/findings/1/appeal", json={"note": "no"})
-    for answer in ("reject", "uphold"):
-        program.post(f"{P}/findings/1/{answer}", json={})
-    changes = program.get(f"{P}/findings/1/changes").json()["changes"]
-    assert [one["action"] for one in changes[3:]] == [
-        "acknowledged", "resolved", "appealed", "rejected", "upheld",
-    ]  # fmt: skip
-    assert {one["by"] for one in changes[3:]} == {"local"}
-    assert program.post(f"{P}/findings/99/dismiss", json={}).status_code == 404
-
-
-def test_items_are_listed_decided_and_undecided(ledger: Ledger) -> None:
-    rows = [("i1", "ada", "x"), ("i1", "bo", "y"), ("i2", "ada", "x"), ("i2", "bo", "z")]
-    ledger.import_frame(pd.DataFrame(rows, columns=["item", "annotator", "category"]), "p")
-    with TestClient(create_app(ledger), base_url="http://127.0.0.1:8000/api/v1/projects/p") as to:
-        listed = to.get("/adjudication", params={"limit": 1}).json()["items"]
-        assert [one["item"] for one in listed] == ["i1"]
-        address, body = "/items/i1/decision", {"categories": ["x"], "reason": "ambiguous"}
-        decided = to.post(address, json=body)
-        assert (decided.status_code, decided.json()["before"]) == (200, None)
-        refused = to.post(address, json=body | {"categories": ["y"]})
-        assert refused.status_code == 422
-        assert "'i1' is decided: x (ambiguous)" in refused.json()["detail"]
-        seen = decided.json()["decision"]["decision"]
-        again = to.post(address, json=body | {"categories": ["y"], "replaces": seen})
-        assert again.json()["before"]["decision"] == seen
-        shown = to.get("/items/i1/adjudication").json()
-        assert shown["decision"]["categories"] == ["y"]
-        assert [one["item"] for one in to.get("/adjudication").json()["items"]] == ["i2"]
-        assert to.get("/adjudication/reasons").json()["decisions"] == 1
-        assert to.delete(address).json()["before"]["categories"] == ["x"]
-        assert to.delete(address).json()["before"] is None
-        assert to.delete(address).status_code == 404
-        assert to.post(address, json={"reason": "moon"}).status_code == 422
+    assert program.patch(made.headers["location"], json={"wanted": 2}).json()["wanted"] == 2
 
 
 def test_an_event_is_answered_by_what_came_of_it(program: TestClient) -> None:
@@ -163,9 +77,6 @@ def test_a_webhook_is_added_tried_removed(program: TestClient, furnished_ledger:
     assert webhook.pop("secret").startswith("whsec_")
     assert program.get(address).json()["webhooks"][-1] == webhook
     assert "etag" not in program.get(address).headers  # no change of a project
-    for wrong in ({**sent, "events": []}, {**sent, "url": "x"}, {"url": sent["url"]}):
-        assert program.post(address, json=wrong).status_code == 422
-    assert program.post(address, json={**sent, "project": "none"}).status_code == 404
     assert program.delete(f"{address}/{webhook['webhook']}").json() == webhook
     assert program.delete(f"{address}/{webhook['webhook']}").status_code == 404
     with listening() as listener:
@@ -174,9 +85,6 @@ def test_a_webhook_is_added_tried_removed(program: TestClient, furnished_ledger:
         tried = program.post(test).json()
         assert tried == {"webhook": added.webhook.id, "arrived": True, "fault": None}
         assert listener.told()[0]["type"] == "test"
-        listener.status = 500
-        assert program.post(test).json()["fault"] == "it answered 500"
-    assert program.post("/api/v1/webhooks/99/test").status_code == 404
 
 
 # -- Files ----------------------------------------------------------------------------------------

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import logging
-import re
-from urllib.parse import unquote
 
 import pytest
 from fastapi.testclient import TestClient
@@ -12,7 +10,7 @@ from fastapi.testclient import TestClient
 from tests.filled import FillOnce
 from tests.web.hostile import HOSTILE
 from tests.web.pages.conftest import fill
-from tests.web.people import PAGE, PASSWORD, ROLES, acting, browser_at, signed_in
+from tests.web.people import PAGE, PASSWORD, acting, browser_at, signed_in
 from tests.web.reading import read
 from tracker.ledger import Ledger
 
@@ -51,16 +49,10 @@ def test_an_administrator_sees_and_adds_users(
     rows = {row[0]: row[1:4] for row in read(admin, "/users").rows[1:]}
     assert rows == {"ada": ["annotator", "yes", "p:ada"], "mia": ["manager", "yes", ""],
                     "admin": ["admin", "yes", ""], "viewer": ["viewer", "yes", ""]}  # fmt: skip
-    with browser_at(peopled) as other:
-        signed_in(other, "mia")
-        assert "Users" not in [text for text, _ in read(other, "/").links]
-        assert other.get("/users").status_code == 403
     form = {"name": "bob", "role": "annotator", "password": NEW, "annotators": "p:bob\r\n"}
     assert admin.post("/users", data=form).status_code == 303
     user = peopled.users.show("bob")
     assert (user.role, [*map(str, user.annotators)]) == ("annotator", ["p:bob"])
-    with browser_at(peopled) as other:
-        assert "p: bob" in read(signed_in(other, "bob", NEW), "/me").text
     assert admin.post("/users", data={"name": "eve", "role": "viewer"}).status_code == 303
     assert not peopled.users.show("eve").has_password
     assert peopled.users.log(1).changes[0].by == "admin"
@@ -82,9 +74,6 @@ def test_users_are_set_and_removed(admin: TestClient, peopled: Ledger) -> None:
     assert admin.post("/users/ada/set", data=form).status_code == 303
     user = peopled.users.show("ada")
     assert (user.role, [*map(str, user.annotators)]) == ("viewer", ["p:ada", "p:bob"])
-    changes = len(peopled.users.log().changes)
-    admin.post("/users/ada/set", data={"role": "viewer", "annotators": "p:ada\np:bob"})
-    assert len(peopled.users.log().changes) == changes, "nothing changed"
     admin.post("/users/ada/set", data={"role": "viewer"})
     assert peopled.users.show("ada").annotators == ()
     answer = admin.post("/users/ada/set", data={"role": "viewer", "annotators": "nothing"})
@@ -94,13 +83,10 @@ def test_users_are_set_and_removed(admin: TestClient, peopled: Ledger) -> None:
         assert admin.post("/users/mia/password", data={"password": NEW}).status_code == 303
         assert other.get("/").status_code == 303, "the session is over"
         signed_in(other, "mia", NEW)
-    assert admin.post("/users/mia/password", data={"password": ""}).status_code == 422
     admin.post("/users/mia/password", data={"password": "", "remove": "true"})
     assert not peopled.users.show("mia").has_password
     assert admin.post("/users/mia/remove").status_code == 303
     assert {user.name for user in peopled.users.list()} == {"ada", "admin", "viewer"}
-    missing = admin.post("/users/mia/remove")
-    assert (missing.status_code, "there is no user" in missing.text) == (404, True)
     assert "Remove admin" not in read(admin, "/users").text
     for act, form in (("remove", {}), ("set", {"role": "viewer"})):
         answer = admin.post(f"/users/admin/{act}", data=form)
@@ -117,16 +103,6 @@ def test_names_are_texts(admin: TestClient, peopled: Ledger) -> None:
         assert not [name for name in HOSTILE if "<" in name and name in text]
         assert {*HOSTILE} <= {row[0] for row in read(admin, address).rows}
     assert len(peopled.tokens.list()) == 1 + len(HOSTILE)
-    actions = re.findall('action="([^"]+/remove)"', admin.get("/users").text)
-    for name in HOSTILE:
-        (action,) = {link for link in actions if _name_in(link) == name}
-        assert admin.post(action).status_code == 303
-    assert len(peopled.users.list()) == 4
-
-
-def _name_in(link: str) -> str:
-    """The name in an address, as its route has it."""
-    return re.sub("~(..)", lambda hit: chr(int(hit[1], 16)), unquote(link.split("/")[2]))
 
 
 def test_without_users_the_page_makes_the_first(client: TestClient, ledger: Ledger) -> None:
@@ -144,24 +120,19 @@ def test_the_secret_of_a_new_token_is_shown_once_and_works(
     peopled: Ledger, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.DEBUG)
-    for role, user in zip(ROLES, ("ada", "viewer", "mia", "admin"), strict=True):
-        with browser_at(peopled) as browser:
-            acting(browser, user)
-            own = read(browser, browser.get("/").headers.get("location", "/")).to("Tokens")
-            assert own == "/tokens"
-            form = {"name": f"ci {user}", "role": role, "user": user, "expires": "90d"}
-            made = browser.post(own, data=form)
-            assert made.status_code == 200
-            secret = made.text.partition("<code>")[2].partition("</code>")[0]
-            use = peopled.tokens.use(secret)
-            assert use is not None
-            assert (use.user.name, use.role) == (user, role)
-            assert made.text.count(secret) == 1
-            assert made.headers["cache-control"] == "no-store"
-            assert secret not in browser.get(own).text
-            assert secret not in caplog.text
-            (row,) = (row for row in read(browser, own).rows if row[0] == f"ci {user}")
-            assert row[1:3] == [user, role]
+    with browser_at(peopled) as browser:
+        acting(browser, "mia")
+        form = {"name": "ci", "role": "viewer", "user": "mia", "expires": "90d"}
+        made = browser.post("/tokens", data=form)
+        assert made.status_code == 200
+        secret = made.text.partition("<code>")[2].partition("</code>")[0]
+        use = peopled.tokens.use(secret)
+        assert use is not None
+        assert (use.user.name, use.role) == ("mia", "viewer")
+        assert made.text.count(secret) == 1
+        assert made.headers["cache-control"] == "no-store"
+        assert secret not in browser.get("/tokens").text
+        assert secret not in caplog.text
 
 
 def test_a_token_does_no_more_than_its_user_may_and_makes_no_others(peopled: Ledger) -> None:
