@@ -47,22 +47,6 @@ def plain(ledger: Ledger) -> None:
     )
 
 
-def nothing(ledger: Ledger) -> None:
-    ledger.projects.create("p", answers="one")
-
-
-def one_annotator(ledger: Ledger) -> None:
-    ledger.import_frame(pd.DataFrame(answers({"ada": abc})), "p")
-
-
-def one_item(ledger: Ledger) -> None:
-    ledger.import_frame(pd.DataFrame(answers(PEOPLE, 1)), "p")
-
-
-def all_agree(ledger: Ledger) -> None:
-    ledger.import_frame(pd.DataFrame(answers(dict.fromkeys("xyz", abc))), "p")
-
-
 def spans(ledger: Ledger) -> None:
     rows = [
         {"item": f"d{n}", "annotator": who, "category": "LOC", "start": n, "end": n + 3 + more}
@@ -97,20 +81,6 @@ def models(ledger: Ledger) -> None:
     ledger.annotators.kind("p", "judge", "model")
 
 
-def flagged(ledger: Ledger) -> None:
-    people = {**PEOPLE, "dee": lambda n: abc(n + (n % 7 == 3)), "always": lambda _: "a"}
-    rows = [
-        {"item": f"item {n:03}", "annotator": who, "category": say(n), "text": f"text {n}"}
-        for n in range(120)
-        for who, say in people.items()
-    ]
-    ledger.import_frame(pd.DataFrame(rows), "p")
-    ledger.notes.add("p", "always joined", guideline="v2")
-    ledger.audit("p", record=True)
-    ledger.snapshot("p", name="first")
-    ledger.snapshot("p", name="second")
-
-
 def always_one(ledger: Ledger) -> None:
     """Two categories, and somebody who only ever gives one of them."""
     people = {
@@ -123,6 +93,6 @@ def always_one(ledger: Ledger) -> None:
 KINDS = {
     fill.__name__: fill
     for fill in (
-        plain, all_agree, spans, ordinal, numeric, questions, models, always_one,
+        plain, spans, ordinal, numeric, questions, models, always_one,
     )
 }  # fmt: skip

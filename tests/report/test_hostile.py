@@ -75,7 +75,7 @@ def test_html_holds_it_as_text(hostile: Document) -> None:
     assert "evil.example" not in {a.get("href") for a in page.all("a")}
     assert not [
         value
-        for _, attributes in page.tags
+        for _, attributes in page.elements
         for name, value in attributes.items()
         if "evil.example" in (value or "") and name != "aria-label"
     ]

@@ -1,20 +1,16 @@
-"""The application as a whole: what every route and response has, its health and its metrics."""
+"""The application as a whole: what every response has, its health, metrics and drawings."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-import pandas as pd
 from fastapi.testclient import TestClient
 from prometheus_client.parser import text_string_to_metric_families
 
 from tracker.ledger import Ledger
 from tracker.simulate.crowds import Group, simulate_crowd
 from tracker.web.app import create_app
-
-ANSWERS = pd.DataFrame(
-    [("i", "a", "x"), ("i", "b", "y")], columns=["item", "annotator", "category"]
-)
+from tracker.web.drawing import TREND_HEIGHT, are_steady, curve
 
 
 def test_every_response_lets_only_our_scripts_run(client: TestClient) -> None:
@@ -96,3 +92,29 @@ def test_health_is_that_of_the_database(client: TestClient, tmp_path: Path) -> N
         with TestClient(create_app(Ledger(url)), base_url="http://127.0.0.1:8000") as other:
             answer = other.get("/healthz")
             assert (answer.status_code, answer.text) == (503, "")
+
+
+# -- Drawings -------------------------------------------------------------------------------------
+
+
+def points(figures: list[tuple[float | None, float | None]]) -> list[list[list[float]]]:
+    """The points of each line of a curve."""
+    return [[[*map(float, point.split(","))] for point in line.split()] for line in curve(figures)]
+
+
+def test_a_gap_ends_a_line_and_noise_is_a_flat_one() -> None:
+    first, second = points([(0.1, 0.02), (0.5, 0.02), (None, None), (0.9, 0.02)])
+    assert [x for x, _ in first + second] == sorted(x for x, _ in first + second)
+    heights = [y for _, y in first + second]
+    assert heights == sorted(heights, reverse=True)
+    assert all(0 < y < TREND_HEIGHT for y in heights)
+    (other,) = points([(0.5, 0.02), (0.9, 0.02), (0.1, 0.02)])
+    assert [y for _, y in other] == [*heights[1:], heights[0]]
+    (beyond,) = points([(0.5, 0.02), (-0.9, 0.02), (0.5, 0.02)])
+    assert beyond[1][1] < TREND_HEIGHT
+    noise = [(0.4, 0.1), (0.6, 0.1), (0.5, 0.1)]
+    assert are_steady(noise)
+    assert {y for (line,) in [points(noise)] for _, y in line} == {TREND_HEIGHT / 2}
+    assert not are_steady([(0.4, 0.01), (0.6, 0.01)])
+    assert curve([(None, None)]) == curve([]) == []
+    assert curve([(0.4, 0.01), (0.9, 0.01), (None, None)]) == [], "two points show no course"

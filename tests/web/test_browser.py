@@ -21,8 +21,6 @@ from tests.web.browsing import LOOKS, axe_faults, browse, opened, served, visibl
 from tests.web.pages.test_answer import ITEMS, assign_items, recorded_answers
 from tests.work.test_assignments import import_items
 from tracker.ledger import Ledger
-from tracker.report.gathered import Asked
-from tracker.report.report import FORMATS, report_document
 from tracker.simulate.crowds import Group, simulate_crowd
 
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")
@@ -96,23 +94,6 @@ def test_each_page_is_shown_whole(browser: Browser, ours: Ledger, fill_once: Fil
     assert not faults, "\n".join(faults)
 
 
-@exhaustive
-def test_names_without_a_space_do_not_widen_a_report(browser: Browser, ours: Ledger) -> None:
-    long = "x" * 180
-    rows = [
-        (f"{long}{n}", f"{long}{who}", f"{long}{(n + (n % 3 == who)) % 3}", long)
-        for n in range(12)
-        for who in range(4)
-    ]
-    ours.import_frame(pd.DataFrame(rows, columns=[*COLUMNS, "text"]), long)
-    ours.annotators.kind(long, f"{long}3", "model")
-    page = browser.new_page(viewport={"width": 375, "height": 800})
-    page.set_content(FORMATS["html"](report_document(ours, Asked(long))).decode())
-    page.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true })")
-    assert page.evaluate("document.documentElement.scrollWidth") == 375
-    page.close()
-
-
 # -- Kept up to date ------------------------------------------------------------------------------
 
 
@@ -151,23 +132,6 @@ def test_a_page_catches_up_after_the_server_restarts(browser: Browser, ours: Led
         with served(ours, port=int(base.rpartition(":")[2])):
             expect(page.locator("#words")).to_contain_text("gave 10 answers", timeout=60_000)
             expect(page.locator("#unreachable")).to_be_hidden()
-
-
-@exhaustive
-def test_a_page_is_shown_at_once(browser: Browser, ours: Ledger, fill_once: FillOnce) -> None:
-    fill_once(ours, fill_kinds)
-    with served(ours, patience=0) as base, opened(browser, base, 375) as watched:
-        page = watched.page
-        watched.go("/")
-        expect(page.locator("tbody tr .pill")).to_have_count(3)
-        expect(page.locator("main")).not_to_contain_text("counting")
-        assert watched.go("/projects/p/annotators?as_of=2100-01-01") == 202
-        expect(page.locator("main")).to_contain_text("lies in the future")
-        assert watched.go("/projects/p/annotators/constant%201") == 202
-        expect(page.locator("h1")).to_contain_text("constant 1")
-        expect(page.locator("#counting")).to_have_count(0)
-        assert "constant 1" in page.title()
-        assert [one for one in watched.complaints if "422" not in one] == []
 
 
 def test_the_slider_shows_the_project_as_it_was(browser: Browser, ours: Ledger) -> None:

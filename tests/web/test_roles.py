@@ -99,8 +99,6 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
             ((name, session),) = browser.cookies.items()
             form = {"x-csrf-token": form_token(browser), "cookie": f"{name}={session}"}
             by_form[role] = form
-        for path in ("/api/v1/openapi.json", "/projects/p/report", "/projects/p"):
-            browser.get(path, headers=form)  # the first to ask would pay for all
         yield Served(browser, by_form, by_token)
 
 

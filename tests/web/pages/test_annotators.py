@@ -1,10 +1,13 @@
-"""Annotators: all, one, and two of them."""
+"""Annotators, and models as judges; names of people and categories mended in the browser."""
 
 from __future__ import annotations
 
 import pandas as pd
+import pytest
 from fastapi.testclient import TestClient
 
+from tests.filled import FillOnce
+from tests.judge.faces import VERDICTS, fill_judges
 from tests.web.reading import read
 from tracker.ledger import Ledger
 
@@ -40,3 +43,85 @@ def test_a_manager_pauses_and_resumes_an_annotator(browser: TestClient, flagged:
     refused = browser.post(f"{at}/presence", data=data)
     assert (refused.status_code, "left" in refused.text) == (422, True)
     assert flagged.annotators.show("p", "constant 1").annotator.paused_since is None
+
+
+# -- Models as judges -----------------------------------------------------------------------------
+
+
+def test_each_judge_has_its_verdict_and_the_items_it_confuses(
+    client: TestClient, ledger: Ledger, fill_once: FillOnce
+) -> None:
+    fill_once(ledger, fill_judges)
+    listed = read(client, "/projects/judged/judges")
+    assert {row[0]: row[1] for row in listed.rows if row[0] in VERDICTS} == VERDICTS
+    advice = {"good": "surely no more than 0.05 below", "few": "Have people answer more",
+              "poor": "See these items"}  # fmt: skip
+    for name, verdict in VERDICTS.items():
+        page = read(client, listed.to(name))
+        for words in (verdict, f"tracker judge judged --model {name}", advice[name]):
+            assert words in page.text
+    page = read(client, listed.to("poor"))
+    (judge,) = ledger.judges.judge("judged", models=["poor"]).judges
+    worst = judge.confusion[0]
+    assert [worst.truth, worst.given, f"{worst.items:,}"] in page.rows
+    items = read(client, page.to("See these items"))
+    assert f"Answered by poor; somebody else gave {worst.truth}" in items.text
+    votes = [row[1] for row in items.rows[1:]]
+    assert votes
+    assert all(name in vote for vote in votes for name in (worst.truth, worst.given))
+
+
+# -- Categories and people renamed, merged, split -------------------------------------------------
+
+AT = "/projects/m/questions/label"
+
+
+@pytest.fixture
+def muddled(ledger: Ledger) -> Ledger:
+    """Two people who agree but for what one calls `pos`; one of them once had another name."""
+    rows = [(str(n), who, "neg" if n % 2 else "pos" if who == "bo" else "positive")
+            for n in range(20) for who in ("ada", "bo")]  # fmt: skip
+    rows.append(("20", "Ada ", "neg"))
+    ledger.import_frame(pd.DataFrame(rows, columns=COLUMNS), "m")
+    return ledger
+
+
+def categories(ledger: Ledger) -> list[str]:
+    return [row.category for row in ledger.categories.list("m").categories]
+
+
+def test_categories_are_merged_split_and_renamed(browser: TestClient, muddled: Ledger) -> None:
+    assert "See what it does" in read(browser, AT).text
+    for into, words in (("none", "there is no category"), ("pos", "the two categories are one")):
+        refused = browser.get(f"{AT}/merge?category=pos&into={into}")
+        assert (refused.status_code, words in refused.text) == (422, True)
+    preview = read(browser, f"{AT}/merge?category=pos&into=positive")
+    assert "10 answers “pos” would count as “positive”" in preview.text
+    now, merged = (row for row in preview.rows if row[0] in {"Now", "As one"})
+    assert float(now[2]) < 0.5
+    assert float(merged[2]) == 1.0
+    assert (now[-1], merged[-1]) == ("3", "2")
+    assert categories(muddled) == ["neg", "pos", "positive"]
+    done = browser.post(f"{AT}/merge", data={"category": "pos", "into": "positive"})
+    assert categories(muddled) == ["neg", "positive"]
+    page = read(browser, done.headers["location"])
+    assert "“pos” counts as “positive” now" in page.text
+    browser.post(f"{AT}/categories/pos/split")
+    assert categories(muddled) == ["neg", "pos", "positive"]
+    done = browser.post(f"{AT}/categories/neg/rename", data={"name": " negative"})
+    assert categories(muddled) == ["negative", "pos", "positive"]
+    assert "Rename or merge it" in read(browser, done.headers["location"]).text
+
+
+def test_two_names_of_one_person_are_merged(browser: TestClient, muddled: Ledger) -> None:
+    muddled.import_frame(pd.DataFrame([("21", "Ada", "neg")], columns=COLUMNS), "m")
+    assert "may be one person" in read(browser, "/projects/m/annotators").text
+    (pair,) = muddled.annotators.duplicates("m")
+    done = browser.post(f"/projects/m/annotators/{pair.name}/merge", data={"into": pair.into})
+    shown = read(browser, done.headers["location"])
+    assert f"“{pair.name}” counts as “{pair.into}” now" in shown.text
+    assert "may be one person" not in read(browser, "/projects/m/annotators").text
+    browser.post(f"/projects/m/annotators/{pair.name}/split")
+    browser.post("/projects/m/annotators/bo/rename", data={"name": "bob"})
+    names = {one.to_dict()["annotator"] for one in muddled.annotators.list("m")}
+    assert {pair.name, pair.into, "bob"} <= names

@@ -40,11 +40,6 @@ def test_an_unfit_act_changes_nothing_and_says_why(browser: TestClient, flagged:
 
 
 def test_without_findings_the_page_records_an_audit(client: TestClient, flagged: Ledger) -> None:
-    flagged.projects.rename("p", "old")
-    flagged.projects.create("p")
-    assert "No finding has been recorded yet" in read(client, AT).text
-    flagged.projects.delete("p")
-    flagged.projects.rename("old", "p")
     flagged.flags.resolve("p", list(states(flagged)), by="ann")
     assert "There is nothing to do" in read(client, AT).text
     client.post(f"{AT}/record")
@@ -57,11 +52,6 @@ def test_without_findings_the_page_records_an_audit(client: TestClient, flagged:
 
 
 def test_after_an_act_the_next_finding_is_shown(browser: TestClient, flagged: Ledger) -> None:
-    rows = flagged.flags.list("p", states=["all"]).to_dict()["flags"]
-    number = next(row["flag"] for row in rows if row["kind"] == "constant_category")
-    lead = browser.get(f"{AT}/{number}").text.split('class="lead">')[1].split("</p>")[0]
-    assert "q =" not in lead
-    assert "the others gave it" in lead
     page = read(browser, AT)
     order = [int(href.rsplit("/", 1)[1]) for _, href in page.links if href.startswith(f"{AT}/")]
     first, second = [*dict.fromkeys(order)][:2]

@@ -1,4 +1,4 @@
-"""Users and tokens in a browser: added, changed and removed by their owners and administrators."""
+"""Users, tokens and webhooks in a browser: added, changed and removed by those who may."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ import pytest
 from fastapi.testclient import TestClient
 
 from tests.filled import FillOnce
-from tests.web.hostile import HOSTILE
+from tests.sync.listener import listening
 from tests.web.pages.conftest import fill
 from tests.web.people import PAGE, PASSWORD, acting, browser_at, signed_in
 from tests.web.reading import read
+from tests.web.test_every_page import HOSTILE
 from tracker.ledger import Ledger
 
 NEW = "another long password"
@@ -24,11 +25,12 @@ def _fill(ledger: Ledger) -> None:
     ledger.users.add("mia", "manager", password=PASSWORD)
     ledger.users.add("ada", "annotator", password=PASSWORD, annotators=["p:ada"])
     ledger.tokens.add("nightly", "viewer", "mia")
+    ledger.projects.create("q")
 
 
 @pytest.fixture
 def peopled(sqlite_ledger: Ledger, fill_once: FillOnce) -> Ledger:
-    """A ledger with a project, a user of each role, and a manager's token."""
+    """A ledger with two projects, a user of each role, and a manager's token."""
     return fill_once(sqlite_ledger, _fill)
 
 
@@ -76,8 +78,6 @@ def test_users_are_set_and_removed(admin: TestClient, peopled: Ledger) -> None:
     assert (user.role, [*map(str, user.annotators)]) == ("viewer", ["p:ada", "p:bob"])
     admin.post("/users/ada/set", data={"role": "viewer"})
     assert peopled.users.show("ada").annotators == ()
-    answer = admin.post("/users/ada/set", data={"role": "viewer", "annotators": "nothing"})
-    assert (answer.status_code, "no annotator of a project" in answer.text) == (422, True)
     with browser_at(peopled) as other:
         signed_in(other, "mia")
         assert admin.post("/users/mia/password", data={"password": NEW}).status_code == 303
@@ -163,3 +163,50 @@ def test_a_token_does_no_more_than_its_user_may_and_makes_no_others(peopled: Led
     assert answer.status_code == 422
     assert "a token makes no other tokens" in answer.text
     assert len(peopled.tokens.list()) == 1
+
+
+# -- Webhooks -------------------------------------------------------------------------------------
+
+HOOKS = "/projects/p/webhooks"
+
+
+def test_a_webhook_is_added_and_tried(
+    admin: TestClient, peopled: Ledger, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    for form, words in (
+        ({"url": "moon", "event": "gate_failed"}, "is no address of a webhook"),
+        ({"url": "https://x.test", "event": "moon"}, "there is no event"),
+        ({"url": "https://x.test"}, "no event is named"),
+        ({"url": "http://127.0.0.1/<b>", "event": "gate_failed"}, "to allow it: allow private"),
+    ):
+        refused = admin.post(HOOKS, data=form)
+        assert (refused.status_code, words in refused.text) == (422, True)
+        assert "<b>" not in refused.text
+        assert "A new webhook" in refused.text
+    assert peopled.webhooks.list() == []
+    with listening() as listener:
+        events = ["gate_failed", "snapshot_taken"]
+        form = {"url": listener.url, "event": events, "allow_private": "true"}
+        added = admin.post(HOOKS, data=form)
+        assert added.status_code == 200
+        secret = added.text.partition("<code>")[2].partition("</code>")[0]
+        assert secret.startswith("whsec_")
+        assert added.text.count(secret) == 1
+        assert secret not in admin.get(HOOKS).text + caplog.text
+        (webhook,) = peopled.webhooks.list()
+        assert (webhook.project, webhook.events) == ("p", ("gate_failed", "snapshot_taken"))
+        row = read(admin, HOOKS).rows[1]
+        assert row[:5] == ["1", "p", listener.url, "gate_failed snapshot_taken", "-"]
+        assert "Webhook 1 has got a message" in admin.post(f"{HOOKS}/1/test").text
+        assert len(listener.got) == 1
+
+
+def test_webhooks_of_the_project_are_removed(admin: TestClient, peopled: Ledger) -> None:
+    for project in ("p", "q", None):
+        peopled.webhooks.add("https://x.test", ["gate_failed"], project=project)
+    assert [row[1] for row in read(admin, HOOKS).rows[1:]] == ["p", "all"]
+    for act in ("test", "remove"):
+        assert admin.post(f"{HOOKS}/2/{act}").status_code == 404
+    assert admin.post(f"{HOOKS}/1/remove").status_code == 303
+    assert [webhook.project for webhook in peopled.webhooks.list()] == ["q", None]
