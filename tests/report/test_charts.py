@@ -178,19 +178,6 @@ def test_a_curve_is_on_the_scale_of_its_intervals_with_near_thresholds() -> None
     assert domain(draw_history(Course("p", points(0.9, 0.2)))) == [0.0, 1.0]
 
 
-days = st.lists(st.integers(0, 200), max_size=12)
-
-
-@given(days, days)
-def test_a_day_has_one_mark(notes: list[int], findings: list[int]) -> None:
-    events = noted(*notes) + noted(*findings, noun="finding")
-    marks = event_days(events)
-    assert [day.at[:10] for day in marks] == sorted({event.at[:10] for event in events})
-    for day in marks:
-        own = [event for event in events if event.at[:10] == day.at[:10]]
-        assert all(event.text in day.text for event in own)
-
-
 @given(
     st.lists(st.tuples(st.integers(0, 200), st.integers(1, 28)), unique_by=lambda row: row[0]),
     st.sampled_from([PANEL, NARROW_CURVE, WIDE_CURVE]),

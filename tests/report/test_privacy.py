@@ -76,6 +76,14 @@ def test_few_answers_have_no_figure(sqlite_ledger: Ledger, fill_once: FillOnce, 
     assert "fewer than 30 answers or items are not shown" in text
 
 
+def test_texts_of_items_can_be_left_out(sqlite_ledger: Ledger, fill_once: FillOnce) -> None:
+    ledger = fill_once(sqlite_ledger, KINDS["plain"])
+    for texts in (True, False):
+        text = FORMATS["md"](report_document(ledger, Asked("p", texts=texts))).decode()
+        assert ("text of item 00" in text) == texts
+        assert ("Texts of items are left out." in text) != texts
+
+
 def test_names_in_notes_are_replaced_as_whole_words_in_any_case() -> None:
     names = {"bob": "annotator 2", "Bob": "annotator 3", "ski": "annotator 4"}
     said = "Bob, bob and BOB; SKI, \u017fki and \u0130; skiing with bobs"

@@ -10,10 +10,7 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from urllib.parse import urlsplit
 from urllib.request import urlopen
 
 import httpx2 as httpx
@@ -21,7 +18,6 @@ import pytest
 import uvicorn
 
 from tests.cli.conftest import Run, folder, run
-from tests.profiles import exhaustive
 from tracker.ledger import Ledger
 from tracker.storage.database import Database
 from tracker.web.app import create_app, listening_socket, run_server, server_config
@@ -31,47 +27,28 @@ from tracker.web.sign_in import Access
 __all__ = ["folder", "run"]
 
 
-@contextmanager
-def serving(
-    database: Path, *options: str, within: tuple[str, ...] = ()
-) -> Iterator[tuple[subprocess.Popen[str], str]]:
-    """A serving process and the address that it told."""
-    words = [sys.executable, "-m", "tracker", "--database", str(database), "serve", *options]
-    pipe = subprocess.PIPE
-    with subprocess.Popen([*within, *words], stdout=pipe, stderr=pipe, text=True) as run:
-        try:
-            assert run.stdout is not None
-            found = re.search(r"http://\S+", run.stdout.readline())
-            assert found is not None
-            yield run, found[0]
-        finally:
-            run.kill()
-
-
-def ended(run: subprocess.Popen[str], sent: signal.Signals) -> tuple[int, str]:
-    """What a server leaves that is told to end: its code and its errors."""
-    run.send_signal(sent)
-    _, errors = run.communicate(timeout=60)
-    return run.returncode, errors
-
-
 FILES = {"file": ("answers.csv", b"item,annotator,category\n1,a,x\n1,b,x\n")}
 HALF = b"POST /sign-in HTTP/1.1\r\nhost: localhost\r\n"
 FORM = b"content-type: application/x-www-form-urlencoded\r\ncontent-length: 5000\r\n\r\n"
 
 
-def test_a_server_in_an_empty_folder_ends_its_streams(
-    tmp_path: Path,
-) -> None:
-    path = tmp_path / "new.db"
-    with serving(path, "--port", "0") as (run, address):
-        assert run.stdout is not None
-        assert run.stdout.readline() == f"the ledger is {path}, which is new\n"
-        with urlopen(f"{address}/events") as stream:  # noqa: S310 - of this machine
-            assert stream.readline() == b": listening\n"
-            made = httpx.post(f"{address}/api/v1/projects", json={"project": "p"}, timeout=60)
-            assert made.status_code == 201
-            assert ended(run, signal.SIGTERM) == (0, "")
+def test_a_server_in_an_empty_folder_ends_its_streams(tmp_path: Path) -> None:
+    path, pipe = tmp_path / "new.db", subprocess.PIPE
+    words = [sys.executable, "-m", "tracker", "--database", str(path), "serve", "--port", "0"]
+    with subprocess.Popen(words, stdout=pipe, stderr=pipe, text=True) as run:
+        try:
+            assert run.stdout is not None
+            (address,) = re.findall(r"http://\S+", run.stdout.readline())
+            assert run.stdout.readline() == f"the ledger is {path}, which is new\n"
+            with urlopen(f"{address}/events") as stream:  # noqa: S310 - of this machine
+                assert stream.readline() == b": listening\n"
+                made = httpx.post(f"{address}/api/v1/projects", json={"project": "p"}, timeout=60)
+                assert made.status_code == 201
+                run.send_signal(signal.SIGTERM)
+                assert run.communicate(timeout=60)[1] == ""
+            assert run.returncode == 0
+        finally:
+            run.kill()
 
 
 @pytest.mark.parametrize("sent", [b"", HALF, b"GET / HTTP/1.1\r\nx: " * 2, HALF + FORM + b"name="],
@@ -132,17 +109,3 @@ def test_a_dead_servers_files_go(sqlite_ledger: Ledger, monkeypatch: pytest.Monk
     assert (running.exists(), dead.exists()) == (True, False)
     shutil.rmtree(folders)
     assert requests.begin("program", "key", "digest") is None
-
-
-@exhaustive
-def test_half_sent_requests_take_no_place_from_whole_ones(sqlite_file: Path) -> None:
-    """The server has few descriptors, and serves many."""
-    few = ("sh", "-c", 'ulimit -n 100 && exec "$@"', "sh")
-    with serving(sqlite_file, "--port", "0", within=few) as (run, address):
-        with ExitStack() as stack:
-            parts = urlsplit(address)
-            for _ in range(150):
-                half = stack.enter_context(socket.create_connection((parts.hostname, parts.port)))
-                half.sendall(HALF)
-            assert httpx.get(f"{address}/healthz", timeout=60).status_code == 200
-        assert ended(run, signal.SIGINT) == (0, "")

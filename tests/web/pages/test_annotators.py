@@ -27,6 +27,15 @@ def test_of_many_annotators_the_weakest_are_drawn(client: TestClient, ledger: Le
     assert page.rows[41 + 1][0] == "odd / p00"
 
 
+def test_two_annotators_are_compared_on_a_question(client: TestClient, ledger: Ledger) -> None:
+    rows = [("1", who, who, "y") for who in "ab"] + [("2", who, "x", "y") for who in "ab"]
+    frame = pd.DataFrame(rows, columns=["item", "annotator", "topic", "tone"])
+    ledger.import_frame(frame, "p", questions=["topic=topic", "tone=tone"])
+    for question, differ in (("topic", True), ("tone", False)):
+        page = read(client, f"/projects/p/annotators/a/with/b?question={question}")
+        assert (("1", "/projects/p/items/1") in page.links) == differ
+
+
 def test_a_manager_pauses_and_resumes_an_annotator(browser: TestClient, flagged: Ledger) -> None:
     at = "/projects/p/annotators/constant%201"
     assert "Pause constant 1" in read(browser, at).text

@@ -48,6 +48,14 @@ def test_pages_of_items_lead_through_all_of_them(client: TestClient, ledger: Led
     assert "q=item" in page.to("First items")
 
 
+def test_an_item_shows_its_past(client: TestClient, ledger: Ledger) -> None:
+    for category, day in (("x", "2026-01-01"), ("y", "2026-01-02")):
+        fill(ledger, [("i", "a", category, day)], "labeled_at")
+    page = read(client, f"{AT}/i")
+    assert page.rows[1] == ["a", "y"]
+    assert [row[1:3] for row in page.rows[3:]] == [["x", "superseded"], ["y", "stands"]]
+
+
 def test_the_chosen_moment_stays_in_the_links(client: TestClient, ledger: Ledger) -> None:
     rows = [("old", "a", "x", "2026-01-01"), ("new", "a", "x", "2026-02-01")]
     fill(ledger, rows, "labeled_at")

@@ -16,7 +16,10 @@ OPENED = {"sec-fetch-mode": "navigate"}
 
 def test_a_number_of_items_leads_to_as_many(client: TestClient, ledger: Ledger) -> None:
     fill(ledger, [(str(n), who, "x" if n % 3 or who == "a" else "y")
-                  for n in range(9) for who in "ab"])  # fmt: skip
+                  for n in range(9) for who in "ab"] + [("9", "a", "alone")])  # fmt: skip
+    rows = read(client, "/projects/p").rows
+    shown = [row[0] for row in rows if row[0] in {"x", "y", "alone"} and len(row) == 5]
+    assert shown == ["y", "x", "alone"], "the weakest first, one without a figure last"
     page = read(client, "/projects/p/questions/label")
     (row,) = [row for row in page.rows if row[0] == "x / y"]
     assert row[1] == row[-1] == "3"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pandas as pd
 from fastapi.testclient import TestClient
@@ -54,6 +55,20 @@ def test_above_each_column_stands_what_it_is(client: TestClient, ledger: Ledger)
     shown = client.post(address, data={"column.0.0": "gold", "header_row": "2"}).text
     del unknown["note"]
     assert selected(shown) == {"item": "as found: item"} | unknown
+
+
+def test_a_sheet_of_annotators_is_chosen(
+    client: TestClient, ledger: Ledger, tmp_path: Path
+) -> None:
+    with pd.ExcelWriter(tmp_path / "a.xlsx") as book:
+        for name in ("May", "June"):
+            frame = pd.DataFrame({"item": ["1"], name: ["x"], "bo": ["x"], "sum": ["2"]})
+            frame.to_excel(book, sheet_name=name, index=False)
+    address = sent(client, (tmp_path / "a.xlsx").read_bytes(), "a.xlsx")
+    form = {"sheet": "June", "column.0.1": "annotators", "column.0.2": "annotators"}
+    assert "<option selected>June</option>" in client.post(address, data=form).text
+    client.post(address, data=form | {"action": "import"})
+    assert [one.annotator.name for one in ledger.annotators.list("p")] == ["June", "bo"]
 
 
 def test_rows_with_errors_are_downloaded(client: TestClient, ledger: Ledger) -> None:
@@ -133,6 +148,7 @@ def test_a_name_like_a_known_one_is_asked_about(client: TestClient, ledger: Ledg
     (ada, _) = ledger.annotators.list("p")
     assert (ada.annotator.name, ada.annotator.aliases, ada.labels) == ("Ada", ("ada",), 3)
     client.post("/projects/p/imports/2/undo")
+    assert "'ada' counts as 'Ada' now" not in read(client, "/projects/p/imports").text
     assert [one.labels for one in ledger.annotators.list("p")] == [1, 1]
     assert ledger.database.check() == []
     import_file(client, GOOD.replace(b"x", b"Service"), "q")
