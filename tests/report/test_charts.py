@@ -174,6 +174,9 @@ def test_a_curve_is_on_the_scale_of_its_intervals_with_near_thresholds() -> None
     close = draw_history(Course("p", points(0.0, 0.9), thresholds=(0.8, 0.82)))
     assert "0.800 tentative" not in texts(close), "there is no room for both"
     assert "0.820 good enough" in texts(close)
+    for last, steady in ((0.505, True), (0.7, False)):
+        words = draw_history(Course("p", points(0.5, last))).description
+        assert ("no more than chance" in words) == steady
     assert domain(draw_history(Course("p", points(0.51, 0.5)))) == [0.4, 0.65]
     assert domain(draw_history(Course("p", points(0.9, 0.2)))) == [0.0, 1.0]
 
