@@ -8,26 +8,22 @@ from typing import Any
 
 import pytest
 
-from tracker.audit.kinds import KINDS
-from tracker.audit.sentences import OWN_SENTENCES, SENTENCES, own_finding_sentence
-from tracker.core.results import Answer, Shown
+from tracker.core.results import Answer
 from tracker.ledger import Ledger
 from tracker.render import formats
 from tracker.simulate.crowds import Group, simulate_crowd
 
 
-@pytest.fixture
-def results(
+def test_a_notebook_shows_a_few_kilobytes_and_text_is_one_line(
     sqlite_ledger: Ledger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> dict[str, Any]:
-    """What a ledger of many annotators and categories returns."""
-    rows = simulate_crowd(120, 7, [Group("honest", 30), Group("constant", 3), Group("random", 3)])
+) -> None:
+    rows = simulate_crowd(40, 7, [Group("honest", 30), Group("constant", 3), Group("random", 3)])
     sqlite_ledger.import_rows(rows, "p<b>")
-    for _ in range(30):
+    for _ in range(12):
         sqlite_ledger.snapshot("p<b>")
     monkeypatch.chdir(tmp_path)
     Path("gate.toml").write_text('[[check]]\nflags = ["any"]\n', encoding="utf-8")
-    return {
+    results: dict[str, Any] = {
         "AgreementByQuestion": sqlite_ledger.agreement_by_question("p<b>"),
         "Assessment": sqlite_ledger.agreement("p<b>"),
         "Audit": sqlite_ledger.audit("p<b>"),
@@ -38,9 +34,6 @@ def results(
         "StateComparison": sqlite_ledger.compare("p<b>", "1", "2"),
         "Status": sqlite_ledger.status("p<b>"),
     }
-
-
-def test_a_notebook_shows_a_few_kilobytes_and_text_is_one_line(results: dict[str, Any]) -> None:
     assert results.keys() == formats.VIEWS.keys()
     for name, result in results.items():
         html = result._repr_html_()
@@ -48,22 +41,6 @@ def test_a_notebook_shows_a_few_kilobytes_and_text_is_one_line(results: dict[str
         assert len(html) < 8_000, name
         assert "<b>" not in html, name
         assert repr(result) == f"<{name} of 'p<b>'>"
-
-
-class Toy(Shown):
-    """A result of a room that is not there yet."""
-
-    project = "toys"
-
-
-def test_a_new_result_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(formats.VIEWS, "Toy", f"{__name__}:toy_view")
-    assert Toy()._repr_html_() == "<p>3 &lt; 4 toys</p>"
-
-
-def toy_view(toy: Toy) -> list[str]:
-    """Its view."""
-    return [f"3 < 4 {toy.project}"]
 
 
 @pytest.mark.parametrize(
@@ -80,20 +57,3 @@ def test_latex_prints_the_signs_that_it_would_act_on(sign: str, written: str) ->
 def test_each_renderer_of_the_registry_is_there(path: str) -> None:
     module, _, name = path.partition(":")
     assert callable(getattr(import_module(module), name))
-
-
-def test_no_kind_is_left_out() -> None:
-    assert {*OWN_SENTENCES} == {*SENTENCES} == {*KINDS}
-
-
-@pytest.mark.parametrize(("state", "end"), [("flagged", "empty."), ("insufficient", "be sure.")])
-def test_it_speaks_to_the_annotator(state: str, end: str) -> None:
-    finding = {
-        "kind": "empty_answers", "category": None, "state": state, "observed": 0.5, "peers": 0.1,
-        "expected": 0.1, "n": 40, "effect": None, "effect_high": None, "details": {},
-        "p_value": 1e-9, "q_value": 1e-8, "informative": 40,
-    }  # fmt: skip
-    sentence = own_finding_sentence(finding)
-    assert sentence.startswith("You left 20 of 40 items")
-    assert sentence.endswith(end)
-    assert "1e-" not in sentence

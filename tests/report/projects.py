@@ -7,10 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from tests.agreement.test_recent import collapse, year
-from tests.audit.crowds import seeded
-from tests.audit.test_definitions import school, sliced
-from tests.helpers import SEVERAL, SPANS
+from tests.helpers import SPANS
 from tracker.ledger import Ledger
 from tracker.projects.questions import QuestionOptions
 
@@ -50,35 +47,6 @@ def plain(ledger: Ledger) -> None:
     )
 
 
-def nothing(ledger: Ledger) -> None:
-    ledger.projects.create("p", answers="one")
-
-
-def only_items(ledger: Ledger) -> None:
-    ledger.projects.create("p", wanted=2)
-    ledger.import_frame(pd.DataFrame(answers({"a": abc}, 2)), "p")
-    ledger.imports.undo(1)
-
-
-def one_annotator(ledger: Ledger) -> None:
-    ledger.import_frame(pd.DataFrame(answers({"ada": abc})), "p")
-
-
-def one_item(ledger: Ledger) -> None:
-    ledger.import_frame(pd.DataFrame(answers(PEOPLE, 1)), "p")
-
-
-def no_overlap(ledger: Ledger) -> None:
-    rows = answers({"ada": abc}, 6) + [
-        {**row, "item": f"other {row['item']}", "annotator": "bo"} for row in answers({"": abc}, 6)
-    ]
-    ledger.import_frame(pd.DataFrame(rows), "p")
-
-
-def all_agree(ledger: Ledger) -> None:
-    ledger.import_frame(pd.DataFrame(answers(dict.fromkeys("xyz", abc))), "p")
-
-
 def spans(ledger: Ledger) -> None:
     rows = [
         {"item": f"d{n}", "annotator": who, "category": "LOC", "start": n, "end": n + 3 + more}
@@ -86,16 +54,6 @@ def spans(ledger: Ledger) -> None:
         for who, more in (("a", 0), ("b", n % 2))
     ]
     ledger.import_frame(pd.DataFrame(rows), "p", options=SPANS)
-
-
-def several(ledger: Ledger) -> None:
-    rows = [
-        {"item": f"i{n}", "annotator": who, "category": one}
-        for n in range(12)
-        for who in ("ada", "bo")
-        for one in (["x", "y"] if n % 3 else ["x" if who == "ada" else "z"])
-    ]
-    ledger.import_frame(pd.DataFrame(rows), "p", options=SEVERAL)
 
 
 def ordinal(ledger: Ledger) -> None:
@@ -123,25 +81,6 @@ def models(ledger: Ledger) -> None:
     ledger.annotators.kind("p", "judge", "model")
 
 
-def gold(ledger: Ledger) -> None:
-    rows = [{**row, "gold": abc(int(row["item"][5:]))} for row in answers(PEOPLE)]
-    ledger.import_frame(pd.DataFrame(rows), "p")
-
-
-def flagged(ledger: Ledger) -> None:
-    people = {**PEOPLE, "dee": lambda n: abc(n + (n % 7 == 3)), "always": lambda _: "a"}
-    rows = [
-        {"item": f"item {n:03}", "annotator": who, "category": say(n), "text": f"text {n}"}
-        for n in range(120)
-        for who, say in people.items()
-    ]
-    ledger.import_frame(pd.DataFrame(rows), "p")
-    ledger.notes.add("p", "always joined", guideline="v2")
-    ledger.audit("p", record=True)
-    ledger.snapshot("p", name="first")
-    ledger.snapshot("p", name="second")
-
-
 def always_one(ledger: Ledger) -> None:
     """Two categories, and somebody who only ever gives one of them."""
     people = {
@@ -151,29 +90,9 @@ def always_one(ledger: Ledger) -> None:
     ledger.import_frame(pd.DataFrame(answers(people, 120)), "p")
 
 
-def collapsed(ledger: Ledger) -> None:
-    """Agreement fell in the last weeks, just after a note."""
-    ledger.import_frame(year(collapse), "p")
-    ledger.projects.set("p", timezone="Europe/Berlin")
-    ledger.notes.add("p", "guideline v2", at="2024-06-23")
-
-
-def weak_slice(ledger: Ledger) -> None:
-    """Dutch items are hardly labeled alike."""
-    frame = sliced(seeded(1), 400, {"nl": 0.7, "en": 0.1, "de": 0.1})
-    ledger.import_frame(frame, "p", keep=["language"])
-
-
-def schools(ledger: Ledger) -> None:
-    """Half of the people read one category in another way."""
-    ledger.import_frame(school(seeded(1), "schools", 8, 400), "p")
-
-
 KINDS = {
     fill.__name__: fill
     for fill in (
-        plain, nothing, only_items, one_annotator, one_item, no_overlap, all_agree, spans, several,
-        ordinal, numeric, questions, models, gold, flagged,
-        always_one, collapsed, weak_slice, schools,
+        plain, spans, ordinal, numeric, questions, models, always_one,
     )
 }  # fmt: skip

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import re
 import struct
-from pathlib import Path
+from datetime import date, datetime, timedelta
+from itertools import pairwise
+from typing import Any
 from xml.etree import ElementTree as ET
 
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from tests.helpers import SPANS, csv_text, write_file
 from tracker.ledger import Ledger
+from tracker.measures.benchmarks import DEFINITE, TENTATIVE
 from tracker.render.charts import MOST, Chart
 from tracker.report.charts import (
     annotators_chart,
@@ -18,11 +23,24 @@ from tracker.report.charts import (
     draw_categories,
     pairs_chart,
 )
-from tracker.report.curves import history_chart
+from tracker.report.curves import (
+    Course,
+    Day,
+    Event,
+    draw_histories,
+    draw_history,
+    event_days,
+    events_within,
+    joined_histories,
+    place_labels,
+    scale_of,
+)
+from tracker.report.sizes import NARROW_CURVE, PANEL, WIDE_CURVE
 
 BAD = '<i>alert("x")</i> & \\1 "'
 SVG = "{http://www.w3.org/2000/svg}"
 COLUMNS = ["item", "annotator", "category"]
+ROW = {"question": "q", "rate": 0.5, "ci_low": 0.4, "ci_high": 0.6, "potential_agreements": 3}
 
 
 def drawn_svg(chart: Chart) -> ET.Element:
@@ -39,24 +57,20 @@ def test_categories_and_pairs_are_drawn_as_counted(sqlite_ledger: Ledger) -> Non
     rows = [(n, who, n % 2) for n in range(12) for who in ("zoe", "ada")]
     rows += [(n, who, n % 3 == 0) for n in range(12) for who in (BAD, "max")]
     sqlite_ledger.import_frame(pd.DataFrame(sorted(rows), columns=COLUMNS, dtype=object), "p")
-    agreement, pairs = sqlite_ledger.agreement_by_question("p"), sqlite_ledger.by_pair("p")
+    agreement = sqlite_ledger.agreement_by_question("p")
     chart = categories_chart(agreement)
     rates = {
         one["category"]: one["rate"] for one in agreement.to_dict()["questions"][0]["categories"]
     }
-    assert {row["category"]: row["rate"] for row in chart.rows} == rates
     weakest = min(rates, key=lambda name: rates[name])
     assert next(text for text in texts(chart) if text in rates) == weakest
-    assert chart.description.startswith(f"Weakest: {weakest}, {rates[weakest]:.0%}.")
     png, width = chart.png(), float(drawn_svg(chart).get("width", 0))
     assert png[:8] == b"\x89PNG\r\n\x1a\n"
     assert struct.unpack(">I", png[16:20])[0] == pytest.approx(2 * width, abs=2)
-    chart = pairs_chart("p", pairs)
+    chart = pairs_chart("p", sqlite_ledger.by_pair("p"))
     order = chart.spec["layer"][0]["encoding"]["x"]["sort"]
     blocks = {frozenset({"zoe", "ada"}), frozenset({BAD, "max"})}
     assert {frozenset(order[:2]), frozenset(order[2:])} == blocks
-    kappas = {frozenset(one["annotators"]): one["cohen_kappa"] for one in pairs.to_dict()["pairs"]}
-    assert {frozenset((r["annotator"], r["other"])): r["cohen_kappa"] for r in chart.rows} == kappas
     for drawing in (chart, annotators_chart("p", sqlite_ledger.audit("p"))):
         drawn = drawn_svg(drawing)
         assert drawn.get("role") == "img"
@@ -67,74 +81,176 @@ def test_categories_and_pairs_are_drawn_as_counted(sqlite_ledger: Ledger) -> Non
         assert BAD in {row.get(name) for row in drawing.rows for name in ("annotator", "other")}
 
 
-def test_categories_without_a_figure_and_too_many(sqlite_ledger: Ledger, tmp_path: Path) -> None:
-    names = [f"c{number:03}" for number in range(MOST + 5)]
-    rows = [(n, who, name) for n, name in enumerate(names) for who in "ab"]
-    frame = pd.DataFrame([*rows, ("alone", "a", "once")], columns=COLUMNS)
-    sqlite_ledger.import_frame(frame, "p")
-    chart = categories_chart(sqlite_ledger.agreement_by_question("p"))
+def test_categories_without_a_figure_and_too_many() -> None:
+    rows = [ROW | {"category": f"c{number:03}"} for number in range(MOST + 5)]
+    chart = draw_categories("p", [*rows, ROW | {"category": "alone", "rate": None}])
     assert "5 stronger categories are not drawn" in chart.description
     assert "1 have no figure" in chart.description
-    assert sum(text in names for text in texts(chart)) == MOST
-    rows = [["item", "annotator", "tone", "fair"]]
-    rows += [[n, who, "ab"[n % 2], "xy"[n % 3 > 0]] for n in range(9) for who in "AB"]
-    file = write_file(tmp_path / "wide.csv", csv_text(rows))
-    sqlite_ledger.import_file(file, "q", questions=["tone=tone", "fair=fair"])
-    chart = categories_chart(sqlite_ledger.agreement_by_question("q"))
-    assert {row["question"] for row in chart.rows} == {"tone", "fair"}
-    assert {"tone", "fair", "a", "b", "x", "y"} <= {*texts(chart)}
-
-
-def test_pairs_of_spans_have_their_exact_f1(sqlite_ledger: Ledger) -> None:
-    rows = [(n, who, "x", n, n + 3 + longer) for n in range(4)
-            for who, longer in (("ada", 0), ("bo", n % 2), ("cy", 5))]  # fmt: skip
-    frame = pd.DataFrame(rows, columns=[*COLUMNS, "start", "end"])
-    sqlite_ledger.import_frame(frame, "p", options=SPANS)
-    pairs = sqlite_ledger.by_pair("p")
-    chart = pairs_chart("p", pairs)
-    assert [(row["annotator"], row["other"], row["span_f1_exact"]) for row in chart.rows] == [
-        (*one["annotators"], one["span_f1_exact"]["value"]) for one in pairs.to_dict()["pairs"]
-    ]
-    assert {"0.50", "0.00", "Exact F1"} <= {*texts(chart)}
-    assert chart.description.endswith("Highest: ada and bo, 0.50.")
-
-
-def test_annotators_with_findings_come_first(sqlite_ledger: Ledger) -> None:
-    people = ("ada", "bo", "cy", "zed")
-    rows = [(n, who, "no" if who == "zed" else "ab"[(n + (n % 9 == slip)) % 2])
-            for n in range(60) for slip, who in enumerate(people)]  # fmt: skip
-    sqlite_ledger.import_frame(pd.DataFrame(rows, columns=COLUMNS), "p")
-    audit = sqlite_ledger.audit("p")
-    chart = annotators_chart("p", audit)
-    assert chart.description == "With findings: zed."
-    assert next(text for text in texts(chart) if text in people) == "zed"
-    shares = {one["annotator"]: one["category_shares"] for one in audit.to_dict()["annotators"]}
-    assert all(row["share"] == shares[row["annotator"]][row["category"]] for row in chart.rows)
-
-
-def test_a_chart_of_nothing_says_so(sqlite_ledger: Ledger) -> None:
-    sqlite_ledger.projects.create("p")
-    for chart in (
-        categories_chart(sqlite_ledger.agreement_by_question("p")),
-        pairs_chart("p", sqlite_ledger.by_pair("p")),
-        annotators_chart("p", sqlite_ledger.audit("p")),
-        history_chart(sqlite_ledger.history("p"), "krippendorff_alpha"),
-    ):
-        assert chart.rows == []
-        assert chart.description.endswith(("figure.", "kappa.", "annotators.", "yet."))
-        assert chart.svg().startswith("<svg")
+    assert sum(re.fullmatch(r"c\d{3}", text) is not None for text in texts(chart)) == MOST
 
 
 def test_strange_and_long_names_are_drawn_apart() -> None:
-    row = {"question": "q", "rate": 0.5, "ci_low": 0.4, "ci_high": 0.6, "potential_agreements": 3}
     for name in ("\u202egnp.exe", "\x1b[31mred", "\u2028", "\ufffe", "\U0001f600",
                  "\U0001f600" * 40, "a\x00b"):  # fmt: skip
-        drawn = texts(draw_categories(f"title {name}", [row | {"category": name}]))
+        drawn = texts(draw_categories(f"title {name}", [ROW | {"category": name}]))
         assert not {*"".join(drawn)} & {"\u202e", "\x1b", "\u2028", "\ufffe", "\x00"}
         assert len([text for text in drawn if text.startswith(("\\", "a\\", "\U0001f600"))]) == 1
     long = "a category that is explained in its name: "
-    del row["potential_agreements"]
-    drawn = texts(draw_categories("p", [row | {"category": long + end} for end in ("yes", "no")]))
+    drawn = texts(draw_categories("p", [ROW | {"category": long + end} for end in ("yes", "no")]))
     assert {text for text in drawn if text.startswith("a cat")} == {
         "a category that is expla…", "a category that is expla… 2",
     }  # fmt: skip
+
+
+# -- Curves ---------------------------------------------------------------------------------------
+
+THRESHOLDS = (TENTATIVE, DEFINITE)
+FIRST = datetime(2026, 1, 1)  # noqa: DTZ001 - a day
+
+
+def points(*values: float | None) -> list[dict[str, Any]]:
+    """Rows of a curve, a week apart, each with an interval of .1 to both sides."""
+    return [
+        {
+            "as_of": f"{date(2026, 1, 11) + timedelta(7 * n)}T10:00:00Z",
+            "snapshot": None,
+            "value": value,
+            "standard_error": 0.01,
+            "ci_low": None if value is None else value - 0.1,
+            "ci_high": None if value is None else value + 0.1,
+            "items": 12,
+        }
+        for n, value in enumerate(values)
+    ]
+
+
+def noted(*days: int, noun: str = "note") -> list[Event]:
+    return [
+        Event(f"{date(2026, 1, 11) + timedelta(day)}T12:00:00Z", f"what {n}", noun)
+        for n, day in enumerate(days)
+    ]
+
+
+def domain(chart: Any) -> list[float]:
+    """The ends of the vertical axis; every layer has the same."""
+    ends = {
+        tuple(layer["encoding"]["y"]["scale"]["domain"])
+        for layer in chart.spec["layer"]
+        if "scale" in layer["encoding"].get("y", {})
+    }
+    (only,) = ends
+    return list(only)
+
+
+figures = st.floats(-3, 1, allow_nan=False)
+
+
+@given(st.lists(figures | st.none(), max_size=8), st.lists(st.floats(0, 1), max_size=2))
+def test_a_scale_has_all_values_round_ends_and_no_less_than_a_range(
+    values: list[float | None], thresholds: list[float]
+) -> None:
+    scale = scale_of(values, thresholds)
+    first, last = scale.ticks[0], scale.ticks[-1]
+    on_it = [value for value in values if value is not None] + [*scale.thresholds]
+    assert all(first - 1e-9 <= value <= last + 1e-9 for value in on_it)
+    assert last <= 1, "no figure is above 1"
+    assert last - first >= 0.2 - 1e-9
+    assert 3 <= len(scale.ticks) <= 13
+    steps = {round(after - before, 6) for before, after in pairwise(scale.ticks)}
+    assert len(steps) == 1
+    (step,) = steps
+    assert all(abs(tick / step - round(tick / step)) < 1e-6 for tick in scale.ticks)
+    assert {*scale.thresholds} <= {*thresholds}
+
+
+def test_a_curve_is_on_the_scale_of_its_intervals_with_near_thresholds() -> None:
+    def lines(*values: float) -> set[str]:
+        chart = draw_history(Course("p", points(*values), thresholds=THRESHOLDS))
+        return {text for text in texts(chart) if text.endswith(("tentative", "good enough"))}
+
+    assert lines(0.5, 0.52) == {"0.667 tentative"}
+    assert lines(0.7, 0.75) == {"0.667 tentative", "0.800 good enough"}
+    assert lines(0.1, 0.15) == set()
+    close = draw_history(Course("p", points(0.0, 0.9), thresholds=(0.8, 0.82)))
+    assert "0.800 tentative" not in texts(close), "there is no room for both"
+    assert "0.820 good enough" in texts(close)
+    for last, steady in ((0.505, True), (0.7, False)):
+        words = draw_history(Course("p", points(0.5, last))).description
+        assert ("no more than chance" in words) == steady
+    assert domain(draw_history(Course("p", points(0.51, 0.5)))) == [0.4, 0.65]
+    assert domain(draw_history(Course("p", points(0.9, 0.2)))) == [0.0, 1.0]
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 200), st.integers(1, 28)), unique_by=lambda row: row[0]),
+    st.sampled_from([PANEL, NARROW_CURVE, WIDE_CURVE]),
+)
+def test_no_label_lies_on_another_or_on_a_mark(rows: list[tuple[int, int]], width: int) -> None:
+    moments = [(f"{FIRST + timedelta(day)}Z", length) for day, length in sorted(rows)]
+    placed = place_labels(
+        [Day(at, "x" * length, "") for at, length in moments],
+        (f"{FIRST}Z", f"{FIRST + timedelta(200)}Z"),
+        width,
+    )
+    assert [each.day.at for each in placed] == [at for at, _ in moments]
+    places = {at: width * (datetime.fromisoformat(at[:10]) - FIRST).days / 200 for at, _ in moments}
+    taken: dict[int, list[tuple[float, float]]] = {}
+    for each in (each for each in placed if each.side):
+        x, room = places[each.day.at], 6 * len(each.day.label) + 7
+        ends = (x, x + room) if each.side == "right" else (x - room, x)
+        assert ends[0] >= -5
+        assert ends[1] <= width + 30
+        taken.setdefault(each.lane, []).append(ends)
+        others = [at for at, place in places.items() if ends[0] < place < ends[1]]
+        assert each.lane > 0 or {*others} <= {each.day.at}
+    for spans in taken.values():
+        assert all(before[1] <= after[0] for before, after in pairwise(sorted(spans)))
+
+
+def test_events_of_a_day_have_one_short_label() -> None:
+    at = "2026-01-20T10:00:00Z"
+    note, guideline = Event(at, "n\nm"), Event(at, "guideline v2: text", "guideline v2")
+    for events, label in (
+        ([note], "n m"), ([Event(at, "a" * 60)], "a" * 27 + "…"),
+        ([note, guideline, note], "guideline v2, 2 notes"),
+    ):  # fmt: skip
+        assert [day.label for day in event_days(events)] == [label]
+
+
+def test_a_guideline_has_its_label_first_and_events_lie_within_the_curve() -> None:
+    names = ["mara was talked to", "guideline v3", "pilot"]
+    days = [Day(f"2026-01-{day}T10:00:00Z", name, "") for day, name in enumerate(names, 14)]
+    span = ("2026-01-01T00:00:00Z", "2026-03-31T00:00:00Z")
+    sides = [each.side for each in place_labels(days, span, NARROW_CURVE)]
+    assert sides[1]
+    assert not all(sides)
+    (event,) = events_within(noted(-5, 3, 90), points(0.5, 0.6))
+    assert event.text == "what 1"
+    assert events_within(noted(3), []) == []
+
+
+def test_questions_are_on_one_scale_and_over_one_time() -> None:
+    courses = [
+        Course("low", points(0.2, 0.3), thresholds=THRESHOLDS),
+        Course("high", points(0.8, 0.9, 0.85), thresholds=THRESHOLDS),
+    ]
+    panels = draw_histories(courses)
+    assert [domain(panel) for panel in panels] == [[0.0, 1.0]] * 2
+    spans = {str(panel.spec["layer"][2]["encoding"]["x"]["scale"]) for panel in panels}
+    assert len(spans) == 1
+    joined = joined_histories("alpha", panels, across=2)
+    assert {"low", "high"} <= {*texts(joined)}
+    assert [row["question"] for row in joined.rows] == ["low"] * 2 + ["high"] * 3
+
+
+def test_labels_of_times_do_not_touch() -> None:
+    chart = draw_history(Course("", points(*[0.5] * 60)), width=NARROW_CURVE)
+    labels = sorted(
+        (float(one.get("transform", "")[len("translate(") :].split(",")[0]), one.text)
+        for one in drawn_svg(chart).iter(f"{SVG}text")
+        if one.text and not one.text.startswith("0.") and one.get("opacity") == "1"
+    )
+    assert labels
+    half_a_letter = 3.6
+    for (place, before), (other, after) in pairwise(labels):
+        assert other - place > half_a_letter * len(before + after), (before, after)

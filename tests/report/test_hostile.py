@@ -50,10 +50,10 @@ def hostile(sqlite_template: Path, tmp_path_factory: pytest.TempPathFactory) -> 
     ledger = Ledger(f"sqlite:///{path}")
     names = ["item", "annotator", "category", "text", "comment"]
     rows = [
-        (f"{text} item {n}", f"{CORPUS[who]} annotator",
-         CORPUS[(n + (who == 1)) % len(CORPUS)], f"{text} text", f"{text} comment")
-        for n, text in enumerate(CORPUS) for who in range(len(CORPUS))
-        if (n + who) % 5 < 2 or who < 2
+        (f"{text} item {n}", f"{CORPUS[who]} {CORPUS[who + 1]} annotator",
+         CORPUS[(n + (who == 2)) % len(CORPUS)], f"{text} text", f"{text} comment")
+        for n, text in enumerate(CORPUS) for who in range(0, len(CORPUS), 2)
+        if (n + who) % 5 < 2 or who < 4
     ]  # fmt: skip
     ledger.import_frame(pd.DataFrame(rows, columns=names), "p <b>&</b>", skip_invalid=True)
     for text in CORPUS[:17]:
@@ -75,7 +75,7 @@ def test_html_holds_it_as_text(hostile: Document) -> None:
     assert "evil.example" not in {a.get("href") for a in page.all("a")}
     assert not [
         value
-        for _, attributes in page.tags
+        for _, attributes in page.elements
         for name, value in attributes.items()
         if "evil.example" in (value or "") and name != "aria-label"
     ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pandas as pd
@@ -10,11 +11,12 @@ import pytest
 from tests.agreement.test_changes import one_falls
 from tests.agreement.test_recent import year
 from tests.filled import FillOnce
+from tests.judge.faces import VERDICTS, fill_judges
 from tests.report.projects import KINDS, PEOPLE, abc, answers
 from tracker.ledger import Ledger
 from tracker.report.annotators import own_document
 from tracker.report.gather import gather_report
-from tracker.report.gathered import Asked, Gathered
+from tracker.report.gathered import Asked
 from tracker.report.privacy import notes_with_numbers, numbered_annotators, own_with_number
 from tracker.report.report import FORMATS, made_document, report_document
 
@@ -33,11 +35,6 @@ def named(ledger: Ledger) -> None:
     ledger.snapshot("p")
 
 
-def shares(found: Gathered) -> dict[str, Any]:
-    rows = found.questions[0].audit["annotators"]
-    return {row["annotator"]: row["category_shares"] for row in rows}
-
-
 def test_nobody_is_named_anywhere(sqlite_ledger: Ledger, fill_once: FillOnce) -> None:
     ledger = fill_once(sqlite_ledger, named)
     asked = Asked("p", (), {"exclude_annotators": ["Dunja"]}, pseudonyms=True)
@@ -54,34 +51,11 @@ def test_nobody_is_named_anywhere(sqlite_ledger: Ledger, fill_once: FillOnce) ->
     assert "says Ever Always" in repr(own_document(report))
     hidden = own_document(own_with_number(report, numbered_annotators(ledger, "p")))
     assert hidden.title == "Report for annotator 5"
-    assert "You gave" in repr(hidden)
     assert not [name for name in NAMES if name in repr(hidden)]
-    # Numbers are in the order of coming.
-    found = gather_report(ledger, Asked("p", pseudonyms=True))
-    assert [one["annotator"] for one in found.annotators] == [f"annotator {n}" for n in range(1, 6)]
-    before = shares(found)
-    ledger.import_frame(pd.DataFrame(answers({"Aaron": abc})), "p")
-    again = shares(gather_report(ledger, Asked("p", pseudonyms=True)))
-    assert {name: again[name] for name in before} == before
-    assert {*again} - {*before} == {"annotator 6"}
+    assert b"tracker.open" not in written["ipynb"], "a notebook for others opens no ledger"
 
 
-def test_texts_of_items_can_be_left_out(sqlite_ledger: Ledger, fill_once: FillOnce) -> None:
-    """A notebook for others opens no ledger."""
-    ledger = fill_once(sqlite_ledger, KINDS["plain"])
-    for asked in (Asked("p", pseudonyms=True), Asked("p", pseudonyms=True, texts=False)):
-        document = report_document(ledger, asked)
-        text = FORMATS["md"](document).decode()
-        assert ("text of item 00" in text) == asked.texts
-        assert ("Texts of items are left out." in text) == (not asked.texts)
-        assert ("Texts of items are shown as they are." in text) == asked.texts
-        assert "item 00" in text
-        book = FORMATS["ipynb"](document).decode()
-        assert "tracker.open" not in book
-        assert '"cell_type": "code"' not in book
-
-
-@pytest.mark.parametrize("kind", ["one_item", "models", "spans", "flagged"])
+@pytest.mark.parametrize("kind", ["spans", "models"])
 def test_few_answers_have_no_figure(sqlite_ledger: Ledger, fill_once: FillOnce, kind: str) -> None:
     least = 30
     ledger = fill_once(sqlite_ledger, KINDS[kind])
@@ -102,6 +76,14 @@ def test_few_answers_have_no_figure(sqlite_ledger: Ledger, fill_once: FillOnce, 
     assert "fewer than 30 answers or items are not shown" in text
 
 
+def test_texts_of_items_can_be_left_out(sqlite_ledger: Ledger, fill_once: FillOnce) -> None:
+    ledger = fill_once(sqlite_ledger, KINDS["plain"])
+    for texts in (True, False):
+        text = FORMATS["md"](report_document(ledger, Asked("p", texts=texts))).decode()
+        assert ("text of item 00" in text) == texts
+        assert ("Texts of items are left out." in text) != texts
+
+
 def test_names_in_notes_are_replaced_as_whole_words_in_any_case() -> None:
     names = {"bob": "annotator 2", "Bob": "annotator 3", "ski": "annotator 4"}
     said = "Bob, bob and BOB; SKI, \u017fki and \u0130; skiing with bobs"
@@ -111,38 +93,33 @@ def test_names_in_notes_are_replaced_as_whole_words_in_any_case() -> None:
     assert note["at"] == "bob"
 
 
-@pytest.mark.parametrize(
-    ("kind", "least", "told"), [("always_one", 1000, 3), ("all_agree", 1000, 0), ("low", 5, 0)]
-)
 def test_what_is_left_out_is_said_to_be_left_out(
-    sqlite_ledger: Ledger, fill_once: FillOnce, kind: str, least: int, told: int
+    sqlite_ledger: Ledger, fill_once: FillOnce
 ) -> None:
-    ledger = fill_once(sqlite_ledger, KINDS.get(kind, low))
-    found = gather_report(ledger, Asked("p", suppress_below=least))
-    text = FORMATS["md"](made_document(found)).decode()
-    if kind == "low":
-        assert found.questions[0].confusions == {
-            **ledger.confusions("p").to_dict(), "confusions": [], "left_out": True
-        }  # fmt: skip
-        assert "they agree" not in text
-        assert "None in a hurry" not in text
-        assert text.count("The confusions are left out: each is on fewer than 5 items.") == 2
-    else:
-        assert text.count("findings that rest on fewer than 1,000 answers are left out") == told
-        assert ("No annotator's answers stand out" in text) == (told == 0)
-        assert ("Nobody:" in text) == (told == 0)
-        assert "always" not in text.partition("## Agreement")[0]
+    ledger = fill_once(sqlite_ledger, KINDS["always_one"])
+    text = FORMATS["md"](report_document(ledger, Asked("p", suppress_below=1000))).decode()
+    assert text.count("findings that rest on fewer than 1,000 answers are left out") == 3
+    assert "No annotator's answers stand out" not in text
+    assert "Nobody:" not in text
+    assert "always" not in text.partition("## Agreement")[0]
 
 
-def low(ledger: Ledger) -> None:
-    """Six items, on four of which the two annotators differ, twice alike."""
-    pairs = ["aa", "bb", "ab", "ab", "ac", "bc"]
+def test_confusions_of_few_items_are_left_out(sqlite_ledger: Ledger) -> None:
+    """Of six items, on four of which the two annotators differ, twice alike."""
     rows = [
         {"item": n, "annotator": who, "category": said[place]}
-        for n, said in enumerate(pairs)
+        for n, said in enumerate(["aa", "bb", "ab", "ab", "ac", "bc"])
         for place, who in enumerate("xy")
     ]
-    ledger.import_frame(pd.DataFrame(rows), "p")
+    sqlite_ledger.import_frame(pd.DataFrame(rows), "p")
+    found = gather_report(sqlite_ledger, Asked("p", suppress_below=5))
+    assert found.questions[0].confusions == {
+        **sqlite_ledger.confusions("p").to_dict(), "confusions": [], "left_out": True
+    }  # fmt: skip
+    text = FORMATS["md"](made_document(found)).decode()
+    assert "they agree" not in text
+    assert "None in a hurry" not in text
+    assert text.count("The confusions are left out: each is on fewer than 5 items.") == 2
 
 
 def test_a_level_of_too_few_items_is_left_out(sqlite_ledger: Ledger) -> None:
@@ -164,6 +141,24 @@ def test_who_changed_has_a_number_and_too_few_items_none(sqlite_ledger: Ledger) 
     assert "bo" not in row["why"].split()
     few = gather_report(sqlite_ledger, Asked("p", suppress_below=row["items"] + 1))
     assert few.questions[0].agreement["changes"] == []
+
+
+def test_no_judge_is_named_and_no_small_figure_of_one_is_shown(
+    sqlite_ledger: Ledger, fill_once: FillOnce
+) -> None:
+    ledger = fill_once(sqlite_ledger, fill_judges)
+
+    def judges(**how: Any) -> str:
+        text = FORMATS["md"](report_document(ledger, Asked("judged", **how))).decode()
+        return text.partition("\n## Models as judges\n")[2].partition("\n## ")[0]
+
+    hidden = judges(pseudonyms=True)
+    assert not {*VERDICTS, "ann", "bob", "cat"} & {*re.findall(r"\w+", hidden)}
+    assert "annotator 4" in hidden
+    text = judges(suppress_below=50, selecting={"exclude_annotators": ["poor"]})
+    assert "good: trusted" in text
+    assert "few: " not in text, "it has forty items"
+    assert "**poor" not in text
 
 
 def test_an_own_report_does_not_tell_which_items_have_gold(

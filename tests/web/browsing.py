@@ -11,12 +11,23 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 import uvicorn
+from fastapi import FastAPI
 from playwright.sync_api import Browser, ConsoleMessage, Page, Request
 
 from tracker.ledger import Ledger
 from tracker.web.app import create_app, listening_socket
 
-__all__ = ["LOOKS", "Look", "Watched", "axe_faults", "browse", "opened", "served", "visible_faults"]
+__all__ = [
+    "LOOKS",
+    "Look",
+    "Watched",
+    "axe_faults",
+    "browse",
+    "opened",
+    "running",
+    "served",
+    "visible_faults",
+]
 
 
 class Look(NamedTuple):
@@ -31,14 +42,9 @@ _FAULTS = {"moderate", "serious", "critical"}
 
 
 @contextmanager
-def served(ledger: Ledger, *, port: int = 0, patience: float = 60) -> Iterator[str]:
-    """Serve a ledger on a port of this machine, a free one for 0; yield its address.
-
-    A page that is not there after ``patience`` seconds is shown without its figures.
-    """
-    app = create_app(ledger)
-    app.state.patience = patience
-    with ledger.database.keep_connections(), listening_socket("127.0.0.1", port) as opened:
+def running(app: FastAPI, port: int = 0) -> Iterator[str]:
+    """Run an application on a port of this machine, a free one for 0; yield its address."""
+    with listening_socket("127.0.0.1", port) as opened:
         config = uvicorn.Config(app, log_level="error", timeout_graceful_shutdown=1)
         server = uvicorn.Server(config)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [opened]})
@@ -48,6 +54,18 @@ def served(ledger: Ledger, *, port: int = 0, patience: float = 60) -> Iterator[s
         finally:
             server.should_exit = True
             thread.join()
+
+
+@contextmanager
+def served(ledger: Ledger, *, port: int = 0, patience: float = 60) -> Iterator[str]:
+    """Serve a ledger on a port of this machine; yield its address.
+
+    A page that is not there after ``patience`` seconds is shown without its figures.
+    """
+    app = create_app(ledger)
+    app.state.patience = patience
+    with ledger.database.keep_connections(), running(app, port) as address:
+        yield address
 
 
 @dataclass

@@ -3,76 +3,83 @@
 from __future__ import annotations
 
 from html.parser import HTMLParser
-from typing import NamedTuple
 
 from fastapi.testclient import TestClient
 
-__all__ = ["Read", "read"]
+__all__ = ["Page", "read"]
+
+_VOID = {"meta", "link", "br", "hr", "img", "input"}
 
 
-class Read(NamedTuple):
+class Page(HTMLParser):
     """What a page says.
 
     Attributes:
-        text: all of it, with single spaces.
+        elements: the name and the attributes of each.
         links: their texts and addresses.
         rows: the texts of the cells of each row of its tables.
-        tags: the name of every element.
-        scripts: how many of them are scripts from a file.
+        faults: elements that are closed and were not opened last.
     """
 
-    text: str
-    links: list[tuple[str, str]]
-    rows: list[list[str]]
-    tags: list[str]
-    scripts: int
+    def __init__(self, content: str) -> None:
+        super().__init__()
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.links: list[tuple[str, str]] = []
+        self.rows: list[list[str]] = []
+        self.style = ""
+        self.faults: list[str] = []
+        self.open: list[str] = []
+        self._said = ""
+        self.feed(content)
+        self.close()
+        self.text = " ".join(self._said.split())
+        self.links = [(text.strip(), address) for text, address in self.links]
+        self.rows = [[" ".join(cell.split()) for cell in row] for row in self.rows]
+
+    @property
+    def tags(self) -> list[str]:
+        """The name of every element."""
+        return [tag for tag, _ in self.elements]
+
+    def all(self, tag: str) -> list[dict[str, str | None]]:
+        """Return the attributes of each element of a kind."""
+        return [attributes for name, attributes in self.elements if name == tag]
 
     def to(self, text: str) -> str:
         """Return the address to which a link of that text leads; there is one."""
         (found,) = {address for said, address in self.links if said == text}
         return found
 
-
-def read(client: TestClient, address: str, status: int = 200) -> Read:
-    """Return what the page at an address says."""
-    answer = client.get(address)
-    assert answer.status_code == status, answer.text
-    reader = _Reader()
-    reader.feed(answer.text)
-    links = [("".join(text).strip(), href) for text, href in reader.links]
-    rows = [[" ".join("".join(cell).split()) for cell in row] for row in reader.rows]
-    text = " ".join("".join(reader.text).split())
-    return Read(text, links, rows, reader.tags, reader.scripts)
-
-
-class _Reader(HTMLParser):
-    def __init__(self) -> None:
-        super().__init__()
-        self.text: list[str] = []
-        self.links: list[tuple[list[str], str]] = []
-        self.rows: list[list[list[str]]] = []
-        self.tags: list[str] = []
-        self.scripts = 0
-        self._open: list[str] = []
-
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags.append(tag)
-        self.scripts += tag == "script" and any(name == "src" for name, _ in attrs)
-        self._open.append(tag)
+        self.elements.append((tag, dict(attrs)))
+        if tag not in _VOID:
+            self.open.append(tag)
         if tag == "a":
-            self.links.append(([], dict(attrs).get("href") or ""))
+            self.links.append(("", dict(attrs).get("href") or ""))
         if tag == "tr":
             self.rows.append([])
         if tag in {"td", "th"}:
-            self.rows[-1].append([])
+            self.rows[-1].append("")
 
     def handle_endtag(self, tag: str) -> None:
-        while self._open and self._open.pop() != tag:
+        if tag not in _VOID and self.open[-1:] != [tag]:
+            self.faults.append(f"</{tag}> closes nothing")
+        while tag not in _VOID and self.open and self.open.pop() != tag:
             pass
 
     def handle_data(self, data: str) -> None:
-        self.text.append(data)
-        if "a" in self._open:
-            self.links[-1][0].append(data)
-        if {"td", "th"} & {*self._open}:
-            self.rows[-1][-1].append(data)
+        if "style" in self.open:
+            self.style += data
+            return
+        self._said += data
+        if "a" in self.open:
+            self.links[-1] = (self.links[-1][0] + data, self.links[-1][1])
+        if {"td", "th"} & {*self.open}:
+            self.rows[-1][-1] += data
+
+
+def read(client: TestClient, address: str, status: int = 200) -> Page:
+    """Return what the page at an address says."""
+    answer = client.get(address)
+    assert answer.status_code == status, answer.text
+    return Page(answer.text)

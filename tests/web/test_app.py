@@ -1,23 +1,16 @@
-"""The application as a whole: what every route and response has, its health and its metrics."""
+"""The application as a whole: what every response has, its health, metrics and drawings."""
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
-import pandas as pd
 from fastapi.testclient import TestClient
 from prometheus_client.parser import text_string_to_metric_families
 
-from tests.profiles import both
 from tracker.ledger import Ledger
 from tracker.simulate.crowds import Group, simulate_crowd
 from tracker.web.app import create_app
-from tracker.web.templating import link_to
-
-ANSWERS = pd.DataFrame(
-    [("i", "a", "x"), ("i", "b", "y")], columns=["item", "annotator", "category"]
-)
+from tracker.web.drawing import TREND_HEIGHT, are_steady, curve
 
 
 def test_every_response_lets_only_our_scripts_run(client: TestClient) -> None:
@@ -27,27 +20,6 @@ def test_every_response_lets_only_our_scripts_run(client: TestClient) -> None:
     answer = client.get("/api/v1/nothing")
     assert answer.headers["content-type"] == "application/problem+json"
     assert answer.json()["status"] == answer.status_code == 404
-
-
-def test_names_are_texts_and_error_pages_have_tabs(client: TestClient, ledger: Ledger) -> None:
-    name = '<b>a/b</b> & "c"?#%2F'
-    for project in (name, "p"):
-        ledger.projects.create(project)
-    text = client.get("/").text
-    assert "<b>a/b" not in text
-    assert link_to("", "projects", name) in text
-    assert "&lt;b&gt;a/b&lt;/b&gt;" in client.get(link_to("", "projects", name)).text
-    for path in ("items/none", "gate?as_of=never", "snapshots/none"):
-        assert 'href="/projects/p/annotators"' in client.get(f"/projects/p/{path}").text, path
-    assert "/projects/none/annotators" not in client.get("/projects/none/items/x").text
-
-
-@both
-def test_figures_follow_an_import_elsewhere(client: TestClient, ledger: Ledger) -> None:
-    ledger.projects.create("p")
-    assert "There are no answers to count yet" in client.get("/projects/p").text
-    ledger.import_frame(ANSWERS, "p")
-    assert "2 annotators gave 2 answers" in client.get("/projects/p").text
 
 
 def test_head_is_answered_like_get_without_the_body(client: TestClient, ledger: Ledger) -> None:
@@ -110,9 +82,6 @@ def test_each_application_counts_its_requests_by_route(client: TestClient, ledge
     assert counts["GET", "/api/v1/projects/{project}", "404"] == 1
     assert counts["any", "none", "404"] == 2
     assert not any("a/b" in route or "a%2Fb" in route for _, route, _ in counts)
-    with TestClient(create_app(ledger), base_url="http://127.0.0.1:8000") as other:
-        assert "/healthz" not in other.get("/metrics").text
-    assert re.search('route="/healthz",status="200"} 1.0', client.get("/metrics").text)
 
 
 def test_health_is_that_of_the_database(client: TestClient, tmp_path: Path) -> None:
@@ -123,3 +92,29 @@ def test_health_is_that_of_the_database(client: TestClient, tmp_path: Path) -> N
         with TestClient(create_app(Ledger(url)), base_url="http://127.0.0.1:8000") as other:
             answer = other.get("/healthz")
             assert (answer.status_code, answer.text) == (503, "")
+
+
+# -- Drawings -------------------------------------------------------------------------------------
+
+
+def points(figures: list[tuple[float | None, float | None]]) -> list[list[list[float]]]:
+    """The points of each line of a curve."""
+    return [[[*map(float, point.split(","))] for point in line.split()] for line in curve(figures)]
+
+
+def test_a_gap_ends_a_line_and_noise_is_a_flat_one() -> None:
+    first, second = points([(0.1, 0.02), (0.5, 0.02), (None, None), (0.9, 0.02)])
+    assert [x for x, _ in first + second] == sorted(x for x, _ in first + second)
+    heights = [y for _, y in first + second]
+    assert heights == sorted(heights, reverse=True)
+    assert all(0 < y < TREND_HEIGHT for y in heights)
+    (other,) = points([(0.5, 0.02), (0.9, 0.02), (0.1, 0.02)])
+    assert [y for _, y in other] == [*heights[1:], heights[0]]
+    (beyond,) = points([(0.5, 0.02), (-0.9, 0.02), (0.5, 0.02)])
+    assert beyond[1][1] < TREND_HEIGHT
+    noise = [(0.4, 0.1), (0.6, 0.1), (0.5, 0.1)]
+    assert are_steady(noise)
+    assert {y for (line,) in [points(noise)] for _, y in line} == {TREND_HEIGHT / 2}
+    assert not are_steady([(0.4, 0.01), (0.6, 0.01)])
+    assert curve([(None, None)]) == curve([]) == []
+    assert curve([(0.4, 0.01), (0.9, 0.01), (None, None)]) == [], "two points show no course"

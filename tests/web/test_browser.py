@@ -5,11 +5,8 @@ The ordinary run opens a few; the exhaustive run opens every page, and works thr
 
 from __future__ import annotations
 
-import re
-from collections import Counter
 from contextlib import ExitStack
 from pathlib import Path
-from urllib.parse import urlsplit
 
 import pandas as pd
 import pytest
@@ -21,14 +18,10 @@ from tests.helpers import write_file
 from tests.judge.faces import fill_judges
 from tests.profiles import exhaustive
 from tests.web.browsing import LOOKS, axe_faults, browse, opened, served, visible_faults
-from tests.web.hostile import fill_hostile
 from tests.web.pages.test_answer import ITEMS, assign_items, recorded_answers
 from tests.work.test_assignments import import_items
 from tracker.ledger import Ledger
-from tracker.report.gathered import Asked
-from tracker.report.report import FORMATS, report_document
 from tracker.simulate.crowds import Group, simulate_crowd
-from tracker.web.templating import link_to
 
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")
 COLUMNS = ["item", "annotator", "category"]
@@ -101,49 +94,6 @@ def test_each_page_is_shown_whole(browser: Browser, ours: Ledger, fill_once: Fil
     assert not faults, "\n".join(faults)
 
 
-@exhaustive
-def test_hostile_texts_stay_texts(browser: Browser, ours: Ledger) -> None:
-    """On two pages of each kind that is linked to."""
-    name = fill_hostile(ours)
-    named = "annotators|categories|findings|imports|items|judges|projects|questions|snapshots|with"
-    with browse(browser, ours, "/") as watched:
-        waiting = ["/", link_to("", "projects", name)]
-        known, kinds = {*waiting}, Counter[str]()
-        for path in waiting:
-            assert watched.go(path) == 200, path
-            page = watched.page
-            assert page.locator("script:not([src]), img, iframe, [onload], [onerror]").count() == 0
-            assert page.locator("[hx-get='/jobs'], a[href^=javascript]").count() == 0
-            for address in page.locator("main a[href^='/'], .tabs a").evaluate_all(
-                "all => all.map(one => one.getAttribute('href'))"
-            ):
-                kind = re.sub(f"({named})/[^/]+", r"\1/*", urlsplit(address).path)
-                is_file = kind.endswith(("report", ".csv"))
-                if address not in known and kinds[kind] < 2 and not is_file:
-                    waiting.append(address)
-                    known.add(address)
-                    kinds[kind] += 1
-        assert len(kinds) > 15
-        assert watched.dialogs == []
-
-
-@exhaustive
-def test_names_without_a_space_do_not_widen_a_report(browser: Browser, ours: Ledger) -> None:
-    long = "x" * 180
-    rows = [
-        (f"{long}{n}", f"{long}{who}", f"{long}{(n + (n % 3 == who)) % 3}", long)
-        for n in range(12)
-        for who in range(4)
-    ]
-    ours.import_frame(pd.DataFrame(rows, columns=[*COLUMNS, "text"]), long)
-    ours.annotators.kind(long, f"{long}3", "model")
-    page = browser.new_page(viewport={"width": 375, "height": 800})
-    page.set_content(FORMATS["html"](report_document(ours, Asked(long))).decode())
-    page.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true })")
-    assert page.evaluate("document.documentElement.scrollWidth") == 375
-    page.close()
-
-
 # -- Kept up to date ------------------------------------------------------------------------------
 
 
@@ -182,23 +132,6 @@ def test_a_page_catches_up_after_the_server_restarts(browser: Browser, ours: Led
         with served(ours, port=int(base.rpartition(":")[2])):
             expect(page.locator("#words")).to_contain_text("gave 10 answers", timeout=60_000)
             expect(page.locator("#unreachable")).to_be_hidden()
-
-
-@exhaustive
-def test_a_page_is_shown_at_once(browser: Browser, ours: Ledger, fill_once: FillOnce) -> None:
-    fill_once(ours, fill_kinds)
-    with served(ours, patience=0) as base, opened(browser, base, 375) as watched:
-        page = watched.page
-        watched.go("/")
-        expect(page.locator("tbody tr .pill")).to_have_count(3)
-        expect(page.locator("main")).not_to_contain_text("counting")
-        assert watched.go("/projects/p/annotators?as_of=2100-01-01") == 202
-        expect(page.locator("main")).to_contain_text("lies in the future")
-        assert watched.go("/projects/p/annotators/constant%201") == 202
-        expect(page.locator("h1")).to_contain_text("constant 1")
-        expect(page.locator("#counting")).to_have_count(0)
-        assert "constant 1" in page.title()
-        assert [one for one in watched.complaints if "422" not in one] == []
 
 
 def test_the_slider_shows_the_project_as_it_was(browser: Browser, ours: Ledger) -> None:
@@ -406,26 +339,3 @@ def _unreached(page: Page) -> set[str]:
         if found[1] != "none":
             wanted.discard(found[0])
     return wanted
-
-
-@exhaustive
-def test_three_people_answer_at_once(browser: Browser, ours: Ledger) -> None:
-    people = ["ada", "bo", "cleo"]
-    assign_items(ours, *people)
-    with served(ours) as base:
-        contexts = [browser.new_context() for _ in people]
-        pages = [context.new_page() for context in contexts]
-        for page, who in zip(pages, people, strict=True):
-            page.goto(f"{base}/me/queue/p/{who}")
-        for n in range(len(ITEMS)):
-            for page in pages:  # clicked twice, as fast as it goes
-                page.evaluate("() => { const form = document.getElementById('answer');"
-                              "form.querySelectorAll('input[type=radio]')[0].checked = true;"
-                              "form.requestSubmit(); form.requestSubmit(); }")  # fmt: skip
-            for page in pages:
-                expect(page.locator("main")).to_contain_text(
-                    f"{n + 2} of {len(ITEMS)}" if n + 1 < len(ITEMS) else "Nothing more"
-                )
-        for context in contexts:
-            context.close()
-    assert recorded_answers(ours) == {(item, who): "good" for item in ITEMS for who in people}

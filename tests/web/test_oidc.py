@@ -4,28 +4,24 @@ from __future__ import annotations
 
 import hashlib
 import logging
-import threading
 import time
 from base64 import urlsafe_b64encode
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit
 
-import httpx
 import pytest
-import uvicorn
 from fastapi import FastAPI, HTTPException, Request
-from fastapi.responses import RedirectResponse
 from fastapi.testclient import TestClient
 from joserfc import jwt
 from joserfc.jwk import RSAKey
 
+from tests.web.browsing import running
 from tests.web.people import AT, PAGE, PASSWORD
 from tracker.core.errors import InvalidOption
 from tracker.ledger import Ledger
-from tracker.web.app import create_app, listening_socket
+from tracker.web.app import create_app
 from tracker.web.sign_in import Access, Oidc, checked_service, names_of
 
 ADA = {"sub": "1", "preferred_username": "ada", "email": "ada@x.example", "email_verified": True}
@@ -34,7 +30,7 @@ CLIENT, SECRET = "tracker", "a secret of the client"
 
 @dataclass
 class Provider:
-    """A small OpenID Connect provider: it describes itself, wants PKCE, and signs what it says.
+    """A small OpenID Connect provider: it describes itself, wants PKCE, and signs its tokens.
 
     `claims` tell who signs in, `wrong` is what its token gets wrong.
     """
@@ -65,18 +61,16 @@ class Provider:
         def keys() -> dict[str, Any]:
             return {"keys": [self.key.as_dict(private=False)]}
 
-        app.add_api_route("/authorize", self._authorize)
         app.add_api_route("/token", self._token, methods=["POST"], response_model=None)
         return app
 
-    def _authorize(self, request: Request) -> Any:
-        asked = dict(request.query_params)
-        if asked["code_challenge_method"] != "S256" or asked["client_id"] != CLIENT:
-            raise HTTPException(400)
+    def sign_in(self, address: str) -> str:
+        """Return the address to which the service leads back once somebody has signed in."""
+        asked = {name: value for name, (value,) in parse_qs(urlsplit(address).query).items()}
+        assert (asked["code_challenge_method"], asked["client_id"]) == ("S256", CLIENT)
         code = f"code {len(self.asked)}"
         self.asked[code] = asked
-        back = urlencode({"code": code, "state": asked["state"]})
-        return RedirectResponse(f"{asked['redirect_uri']}?{back}")
+        return f"{asked['redirect_uri']}?{urlencode({'code': code, 'state': asked['state']})}"
 
     async def _token(self, request: Request) -> dict[str, Any]:
         form = await request.form()
@@ -93,25 +87,11 @@ class Provider:
         return {"access_token": "x", "token_type": "Bearer", "expires_in": 60, "id_token": signed}
 
 
-@contextmanager
-def provided() -> Iterator[Provider]:
-    """Serve a provider on a free port of this machine."""
-    provider = Provider()
-    with listening_socket("127.0.0.1", 0) as opened:
-        provider.issuer = f"http://127.0.0.1:{opened.getsockname()[1]}"
-        server = uvicorn.Server(uvicorn.Config(provider.app(), log_level="error"))
-        thread = threading.Thread(target=server.run, kwargs={"sockets": [opened]})
-        thread.start()
-        try:
-            yield provider
-        finally:
-            server.should_exit = True
-            thread.join()
-
-
 @pytest.fixture(scope="module")
 def serving() -> Iterator[Provider]:
-    with provided() as provider:
+    """A provider on a free port of this machine."""
+    provider = Provider()
+    with running(provider.app()) as provider.issuer:
         yield provider
 
 
@@ -132,22 +112,21 @@ def browser(ledger: Ledger, provider: Provider) -> Iterator[TestClient]:
         yield browser
 
 
-def there_and_back(browser: TestClient, onward: str = "") -> str:
+def there_and_back(browser: TestClient, provider: Provider, onward: str = "") -> str:
     """Where the service sends a browser back to, once somebody has signed in there."""
     sent = browser.get("/sign-in/oidc", params={"next": onward})
     assert sent.status_code == 302, sent.text
-    back = httpx.get(sent.headers["location"]).headers["location"]
-    assert back.startswith(f"{AT}/sign-in/oidc/back?")
-    return str(back)
+    return provider.sign_in(sent.headers["location"])
 
 
-def test_a_user_signs_in_there_and_comes_to_the_requested_page(browser: TestClient) -> None:
+def test_a_user_signs_in_there_and_comes_to_the_requested_page(
+    browser: TestClient, provider: Provider
+) -> None:
     query = parse_qs(urlsplit(browser.get("/sign-in/oidc").headers["location"]).query)
-    assert query["code_challenge_method"] == ["S256"]
     assert min(len(query[name][0]) for name in ("state", "nonce", "code_challenge")) >= 20
     assert SECRET not in str(query)
     assert "/sign-in/oidc?next=%2Fprojects%2Fp" in browser.get("/sign-in?next=/projects/p").text
-    answer = browser.get(there_and_back(browser, "/projects/p"))
+    answer = browser.get(there_and_back(browser, provider, "/projects/p"))
     assert (answer.status_code, answer.headers["location"]) == (303, "/projects/p")
     assert browser.get("/projects/p").status_code == 200
 
@@ -156,22 +135,24 @@ def test_a_stranger_becomes_a_user_only_if_the_server_has_a_role_for_new_ones(
     browser: TestClient, provider: Provider, ledger: Ledger
 ) -> None:
     provider.claims |= {"sub": "2", "preferred_username": "eve", "email": "eve@x.example"}
-    answer = browser.get(there_and_back(browser))
+    answer = browser.get(there_and_back(browser, provider))
     assert answer.status_code == 403
     assert "You are not a user here" in answer.text
     assert browser.get("/").status_code == 303
     state = browser.app.state  # type: ignore[attr-defined]
     state.oidc = replace(state.oidc, new_role="viewer")
-    assert browser.get(there_and_back(browser)).status_code == 303
+    assert browser.get(there_and_back(browser, provider)).status_code == 303
     assert ledger.users.show("eve").role == "viewer"
 
 
-def test_a_user_with_a_password_may_not_sign_in_there(browser: TestClient, ledger: Ledger) -> None:
+def test_a_user_with_a_password_may_not_sign_in_there(
+    browser: TestClient, provider: Provider, ledger: Ledger
+) -> None:
     state = browser.app.state  # type: ignore[attr-defined]
     state.oidc = replace(state.oidc, new_role="viewer")
     for password, status in ((PASSWORD, 403), (None, 303), (PASSWORD, 303)):
         ledger.users.set_password("ada", password)
-        assert browser.get(there_and_back(browser)).status_code == status
+        assert browser.get(there_and_back(browser, provider)).status_code == status
     kinds = [act.kind for act in ledger.users.log(4).changes]
     assert kinds == ["set password", "link user", "remove password", "set password"]
 
@@ -180,17 +161,17 @@ def test_tokens_for_others_or_badly_signed_fail(browser: TestClient, provider: P
     for wrong in ({"nonce": "of another"}, {"aud": "another"}, {"iss": "https://evil.example"},
                   {"exp": 1}):  # fmt: skip
         provider.wrong = wrong
-        assert browser.get(there_and_back(browser)).status_code == 403, wrong
+        assert browser.get(there_and_back(browser, provider)).status_code == 403, wrong
         assert browser.get("/").status_code == 303
     provider.wrong, provider.signs_with = {}, RSAKey.generate_key(2048, {"kid": "k"})
-    assert browser.get(there_and_back(browser)).status_code == 403
+    assert browser.get(there_and_back(browser, provider)).status_code == 403
 
 
 def test_a_sign_in_that_did_not_begin_here_is_refused(
-    browser: TestClient, caplog: pytest.LogCaptureFixture
+    browser: TestClient, provider: Provider, caplog: pytest.LogCaptureFixture
 ) -> None:
     with caplog.at_level(logging.INFO):
-        back = there_and_back(browser)
+        back = there_and_back(browser, provider)
         assert browser.get(back.replace("state=", "state=x")).status_code == 403
         browser.cookies.clear()
         assert browser.get(back).status_code == 403

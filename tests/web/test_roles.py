@@ -15,6 +15,7 @@ from fastapi.routing import APIRoute
 from fastapi.testclient import TestClient
 from httpx2 import Response
 
+from tests.profiles import exhaustive
 from tests.web.people import ROLES, browser_at, filled_ledger, form_token, signed_in
 from tracker.ledger import Ledger
 from tracker.web.app import ROUTERS
@@ -98,8 +99,6 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
             ((name, session),) = browser.cookies.items()
             form = {"x-csrf-token": form_token(browser), "cookie": f"{name}={session}"}
             by_form[role] = form
-        for path in ("/api/v1/openapi.json", "/projects/p/report", "/projects/p"):
-            browser.get(path, headers=form)  # the first to ask would pay for all
         yield Served(browser, by_form, by_token)
 
 
@@ -112,17 +111,18 @@ def test_the_open_and_the_harmless_routes_are_those_listed() -> None:
 
 def test_strangers_are_sent_to_sign_in(served: Served) -> None:
     for asked in (one for one in ROUTES if one.needed > Role.EVERYONE):
-        answer, program = served.ask(asked, {}), served.ask(asked, {"accept": "*/*"})
-        assert program.status_code == 401, asked
-        assert program.headers["www-authenticate"].startswith("Bearer"), asked
+        answer = served.ask(asked, {})
         if asked.path.startswith("/api/"):
             assert answer.status_code == 401, asked
+            assert answer.headers["www-authenticate"].startswith("Bearer"), asked
             assert answer.json()["type"].endswith(":not-signed-in"), asked
             assert "tracker token add" in answer.json()["mend"], asked
             assert answer.headers["content-type"] == "application/problem+json", asked
         else:
             assert answer.status_code == 303, asked
             assert answer.headers["location"].startswith("/sign-in"), asked
+            if asked.method not in SAFE:
+                assert served.ask(asked, {"accept": "*/*"}).status_code == 401, asked
 
 
 @pytest.mark.parametrize("safe", [True, False], ids=["reading", "changing"])
@@ -134,8 +134,8 @@ def test_a_role_may_do_what_its_routes_need(served: Served, role: str, safe: boo
         # Signing out would end the session; it has a test of its own.
         if (asked.method in SAFE) != safe or asked.path == "/sign-out":
             continue
-        if role == "admin" and asked.needed < Role.MANAGER:
-            continue  # as a manager may
+        if asked.needed not in {Role[role.upper()], Role[role.upper()] + 1}:
+            continue  # a higher role may do it as well, and a lower one may not either
         answer = served.ask(asked, ways[number % 2])
         status = answer.status_code
         if Role[role.upper()] < asked.needed:
@@ -156,7 +156,9 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Ledger:
     return filled_ledger(tmp_path_factory.mktemp("filled"))
 
 
-@pytest.mark.parametrize("role", ROLES)
+@pytest.mark.parametrize(
+    "role", ["annotator", "viewer", "manager", pytest.param("admin", marks=exhaustive)]
+)
 def test_no_page_shows_a_form_that_its_reader_may_not_send(filled: Ledger, role: str) -> None:
     posted = [one for one in ROUTES if one.method == "POST"]
     shown = set[str]()

@@ -10,21 +10,14 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from urllib.parse import urlsplit
 from urllib.request import urlopen
 
 import httpx2 as httpx
-import pandas as pd
 import pytest
 import uvicorn
 
 from tests.cli.conftest import Run, folder, run
-from tests.profiles import exhaustive
-from tests.web.browsing import served
 from tracker.ledger import Ledger
 from tracker.storage.database import Database
 from tracker.web.app import create_app, listening_socket, run_server, server_config
@@ -34,56 +27,28 @@ from tracker.web.sign_in import Access
 __all__ = ["folder", "run"]
 
 
-@contextmanager
-def serving(
-    database: Path, *options: str, within: tuple[str, ...] = ()
-) -> Iterator[tuple[subprocess.Popen[str], str]]:
-    """A serving process and the address that it told."""
-    words = [sys.executable, "-m", "tracker", "--database", str(database), "serve", *options]
-    pipe = subprocess.PIPE
-    with subprocess.Popen([*within, *words], stdout=pipe, stderr=pipe, text=True) as run:
-        try:
-            assert run.stdout is not None
-            found = re.search(r"http://\S+", run.stdout.readline())
-            assert found is not None
-            yield run, found[0]
-        finally:
-            run.kill()
-
-
-def ended(run: subprocess.Popen[str], sent: signal.Signals) -> tuple[int, str]:
-    """What a server leaves that is told to end: its code and its errors."""
-    run.send_signal(sent)
-    _, errors = run.communicate(timeout=60)
-    return run.returncode, errors
-
-
-def job_of(client: httpx.Client, shown: httpx.Response) -> httpx.Response:
-    """The page to which a job leads, once it is over."""
-    while "/jobs/" in shown.url.path:
-        part = client.get(shown.url, headers={"hx-request": "true"})
-        assert "Failed" not in part.text
-        shown = client.get(part.headers.get("hx-redirect", shown.url.path))
-    return shown
-
-
 FILES = {"file": ("answers.csv", b"item,annotator,category\n1,a,x\n1,b,x\n")}
 HALF = b"POST /sign-in HTTP/1.1\r\nhost: localhost\r\n"
 FORM = b"content-type: application/x-www-form-urlencoded\r\ncontent-length: 5000\r\n\r\n"
 
 
-def test_a_server_in_an_empty_folder_ends_its_streams(
-    tmp_path: Path,
-) -> None:
-    path = tmp_path / "new.db"
-    with serving(path, "--port", "0") as (run, address):
-        assert run.stdout is not None
-        assert run.stdout.readline() == f"the ledger is {path}, which is new\n"
-        with urlopen(f"{address}/events") as stream:  # noqa: S310 - of this machine
-            assert stream.readline() == b": listening\n"
-            made = httpx.post(f"{address}/api/v1/projects", json={"project": "p"}, timeout=60)
-            assert made.status_code == 201
-            assert ended(run, signal.SIGTERM) == (0, "")
+def test_a_server_in_an_empty_folder_ends_its_streams(tmp_path: Path) -> None:
+    path, pipe = tmp_path / "new.db", subprocess.PIPE
+    words = [sys.executable, "-m", "tracker", "--database", str(path), "serve", "--port", "0"]
+    with subprocess.Popen(words, stdout=pipe, stderr=pipe, text=True) as run:
+        try:
+            assert run.stdout is not None
+            (address,) = re.findall(r"http://\S+", run.stdout.readline())
+            assert run.stdout.readline() == f"the ledger is {path}, which is new\n"
+            with urlopen(f"{address}/events") as stream:  # noqa: S310 - of this machine
+                assert stream.readline() == b": listening\n"
+                made = httpx.post(f"{address}/api/v1/projects", json={"project": "p"}, timeout=60)
+                assert made.status_code == 201
+                run.send_signal(signal.SIGTERM)
+                assert run.communicate(timeout=60)[1] == ""
+            assert run.returncode == 0
+        finally:
+            run.kill()
 
 
 @pytest.mark.parametrize("sent", [b"", HALF, b"GET / HTTP/1.1\r\nx: " * 2, HALF + FORM + b"name="],
@@ -144,68 +109,3 @@ def test_a_dead_servers_files_go(sqlite_ledger: Ledger, monkeypatch: pytest.Monk
     assert (running.exists(), dead.exists()) == (True, False)
     shutil.rmtree(folders)
     assert requests.begin("program", "key", "digest") is None
-
-
-def answers(number: int, items: int) -> pd.DataFrame:
-    """The answers of three annotators to items that nobody answered before."""
-    names = [f"{number}-{n}" for n in range(items) for _ in "abc"]
-    categories = ["yes" if (n * 7 + number) % 3 else "no" for n in range(len(names))]
-    return pd.DataFrame({"item": names, "annotator": [*"abc"] * items, "category": categories})
-
-
-def read_while_importing(ledger: Ledger, address: str, readers: int, items: int) -> None:
-    """Readers see no error while somebody else imports, and no old figure afterwards."""
-    done = threading.Event()
-
-    def read(n: int) -> set[int]:
-        place = ("/projects/p", "/api/v1/projects/p/agreement", "/projects/p/items", "/")[n % 4]
-        seen = set()
-        with httpx.Client(base_url=address, timeout=60) as client:
-            while not done.is_set():
-                seen.add(client.get(place).status_code)
-        return seen
-
-    with ThreadPoolExecutor(readers) as pool:
-        reading = [pool.submit(read, n) for n in range(readers)]
-        try:
-            for number in (1, 2):
-                ledger.import_frame(answers(number, items), "p")
-        finally:
-            done.set()
-        statuses = set().union(*(reader.result() for reader in reading))
-    assert statuses == {200}
-    shown = httpx.get(f"{address}/api/v1/projects/p/status", timeout=60).json()
-    assert shown["answers"] == items * 3 * 3
-
-
-@exhaustive
-def test_a_server_forgets_what_a_killed_one_left_and_serves_many(sqlite_file: Path) -> None:
-    """It has few descriptors: half-sent requests take no place from whole ones."""
-    ledger = Ledger(str(sqlite_file))
-    ledger.import_frame(answers(0, 200), "p")
-    with serving(sqlite_file, "--port", "0") as (run, address):
-        with httpx.Client(base_url=address, timeout=60, follow_redirects=True) as client:
-            job_of(client, client.post("/imports", data={"project": "p"}, files=FILES))
-        left = ledger.requests.files_folder().parents[1] / str(run.pid)
-        assert [one.read_bytes() for one in left.rglob("*.csv")] == [FILES["file"][1]]
-        run.kill()
-        run.wait()
-    assert ledger.requests.begin("program", "key", "digest") is None
-    few = ("sh", "-c", 'ulimit -n 100 && exec "$@"', "sh")
-    with serving(sqlite_file, "--port", "0", within=few) as (run, address):
-        with ExitStack() as stack:
-            parts = urlsplit(address)
-            for _ in range(150):
-                half = stack.enter_context(socket.create_connection((parts.hostname, parts.port)))
-                half.sendall(HALF)
-            assert httpx.get(f"{address}/healthz", timeout=60).status_code == 200
-        assert not left.exists()
-        assert ledger.requests.begin("program", "key", "digest") is None
-        read_while_importing(ledger, address, 50, 200)
-        assert ended(run, signal.SIGINT) == (0, "")
-
-
-def test_readers_see_no_error_and_no_old_figure_after_an_import(ours: Ledger) -> None:
-    ours.import_frame(answers(0, 10), "p")
-    with served(ours) as address:
-        read_while_importing(Ledger(str(ours.database.url)), address, 6, 10)

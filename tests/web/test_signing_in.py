@@ -1,4 +1,4 @@
-"""Signing in and out: who gets a session, for how long, and where it leads."""
+"""Who is let in: sessions, tokens, host names, and forms of other sites' pages."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import re
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
@@ -14,10 +15,11 @@ from fastapi.testclient import TestClient
 from tests.filled import FillOnce
 from tests.web.people import AT, PAGE, PASSWORD, browser_at, filled_ledger, form_token, signed_in
 from tests.web.reading import read
+from tracker.core.errors import InvalidOption
 from tracker.ledger import Ledger
 from tracker.web.app import create_app
 from tracker.web.identity import SECONDS, SPAN, Attempts
-from tracker.web.sign_in import Access, is_local_path
+from tracker.web.sign_in import Access, checked_access, is_local_path
 
 FORM = {"name": "ada", "password": PASSWORD}
 
@@ -79,6 +81,8 @@ def test_behind_a_proxy_all_addresses_lead_behind_it(served: Ledger) -> None:
         answer = browser.post("/labels/sign-in", data=FORM | {"next": "/other"})
         assert answer.headers["location"] == "/labels/"
         assert "Archive the project" in browser.get("/labels/projects/p/settings").text
+        described = browser.get("/labels/api/v1/openapi.json").json()
+        assert [one["url"] for one in described["servers"]] == ["/labels"]
 
 
 def test_a_session_is_hidden_from_other_sites(browser: TestClient, served: Ledger) -> None:
@@ -96,13 +100,8 @@ def test_a_session_is_hidden_from_other_sites(browser: TestClient, served: Ledge
 
 
 def test_a_cookie_is_worthless_after_the_session(browser: TestClient, served: Ledger) -> None:
-    def remove() -> None:
-        served.users.remove("ada")
-        served.users.add("ada", "admin", password=PASSWORD)
-
     for end in (
         lambda: browser.post("/sign-out", headers={"x-csrf-token": form_token(browser)}),
-        remove,
         lambda: served.users.set_password("ada", PASSWORD * 2),
     ):
         signed_in(browser, "ada")
@@ -192,24 +191,14 @@ def test_failures_are_counted_by_name_and_address_for_a_time() -> None:
     assert max(len(str(key)) for key in attempts._failures) < 500
 
 
-def test_annotators_see_their_own_page_and_links_to_nothing_else(tmp_path: Path) -> None:
+def test_annotators_come_to_their_own_page_which_links_to_nothing_else(tmp_path: Path) -> None:
     with browser_at(filled_ledger(tmp_path)) as browser:
-        assert browser.get("/").headers["location"] == "/sign-in?next=%2F"
         for onward in ("", "/", "/projects/p"):
             form = {"name": "annotator", "password": PASSWORD, "next": onward}
             assert browser.post("/sign-in", data=form).headers["location"] == "/me"
-        first = browser.get("/")
-        assert (first.status_code, first.headers["location"]) == (303, "/me")
-        shown = browser.get("/me").text
-        for words in ("constant 1", "agrees with others", 'data-events=""'):
-            assert words in shown
-        assert "honest" not in shown
-        assert " p = " not in shown
-        assert read(browser, "/me").to("tracker") == "/me"
-        refused = read(browser, "/projects/p", 403)
-        assert refused.to("tracker") == refused.to("Your answers") == "/me"
-        signed_in(browser, "viewer")
-        assert read(browser, "/me").to("tracker") == "/"
+        shown = read(browser, "/me")
+        assert "honest" not in shown.text
+        assert shown.to("tracker") == "/me"
 
 
 def test_annotators_object_to_findings_about_their_own_answers_alone(tmp_path: Path) -> None:
@@ -232,3 +221,130 @@ def test_annotators_object_to_findings_about_their_own_answers_alone(tmp_path: P
     (row,) = [one.to_dict() for one in ledger.flags.list("p", states=["all"]).flags
               if one.flag == own]  # fmt: skip
     assert (row["appeal"]["by"], row["state"]) == ("annotator", "acknowledged")
+
+
+# -- Checks before all routes ---------------------------------------------------------------------
+
+
+def test_without_users_this_machine_alone_may_ask(client: TestClient, ledger: Ledger) -> None:
+    """A page of a foreign name may ask for all that is of its own name (DNS rebinding)."""
+    for host in ("127.0.0.1:8000", "localhost:8000", "LOCALHOST", "[::1]:8000",
+                 "tracker.localhost:1", "127.1.2.3"):  # fmt: skip
+        assert client.get("/", headers={"host": host}).status_code == 200, host
+    for host in ("evil.example:8000", "localhost.evil.example", "127.0.0.1.evil.example",
+                 "10.0.0.1", "", "localhost@evil.example", "0.0.0.0:8000",
+                 "2130706433"):  # fmt: skip
+        for path in ("/", "/api/v1/projects", "/events"):
+            assert client.get(path, headers={"host": host}).status_code == 403, host
+    for path in ("/api/v1/imports/", "/api/v1/projects/", "/search/", "/static"):
+        answer = client.get(path, headers={"host": "localhost"}, follow_redirects=False)
+        assert answer.status_code == 404
+        assert "location" not in answer.headers, "a slash too many leads to no other host"
+    for address, status in (("192.0.2.7", 403), ("::1", 200), ("2001:db8::1", 403)):
+        with TestClient(client.app, base_url="http://127.0.0.1", client=(address, 1)) as browser:
+            assert browser.get("/").status_code == status, "through a proxy"
+    assert client.get("/api/v1/projects").status_code == 200
+    ledger.users.add("ada", "admin", password=PASSWORD)
+    assert client.get("/api/v1/projects").status_code == 401, "the first user closes it"
+
+
+def test_only_pages_of_our_own_change_anything(client: TestClient, ledger: Ledger) -> None:
+    ledger.projects.create("p")
+    for headers in (
+        {"origin": "https://evil.example"}, {"origin": "null"}, {"sec-fetch-site": "cross-site"},
+        {"sec-fetch-site": "same-site"}, {"origin": "http://127.0.0.1:9999"},
+        {"origin": "http://localhost:8000", "sec-fetch-site": "cross-site"},
+    ):  # fmt: skip
+        for path in ("/projects/p/findings/record", "/api/v1/projects/p/gate"):
+            assert client.post(path, headers=headers).status_code == 403, headers
+    for headers in ({}, {"origin": "http://127.0.0.1:8000"}, {"sec-fetch-site": "same-origin"}):
+        answer = client.post("/projects/p/findings/record", headers=headers, follow_redirects=False)
+        assert answer.status_code not in {401, 403}, headers
+
+
+def test_an_unreadable_address_is_refused(ledger: Ledger) -> None:
+    ledger.users.add("ada", "admin", password=PASSWORD)
+    unfit = {"origin": ["http://["], "hx-current-url": ["http://["],
+             "host": ["[", "[::1", "a:b", "a/b?c", "[x]"]}  # fmt: skip
+    status = {"origin": 403, "hx-current-url": 401, "host": 400}
+    with browser_at(ledger) as browser:
+        for name, value in ((name, value) for name, values in unfit.items() for value in values):
+            method = "POST" if name == "origin" else "GET"
+            headers = {"hx-request": "true", name: value}
+            answer = browser.request(method, "/projects/p", headers=headers)
+            assert answer.status_code == status[name], value
+
+
+def test_a_failing_database_is_named_in_the_log_alone(caplog: pytest.LogCaptureFixture) -> None:
+    ledger = Ledger("postgresql://keeper:s3cret@127.0.0.1:1/answers")
+    with TestClient(create_app(ledger), base_url="http://127.0.0.1") as browser:
+        answers = [browser.get(path) for path in ("/", "/api/v1/projects", "/healthz")]
+    for answer in answers:
+        assert answer.status_code == 503
+        for word in ("keeper", "127.0.0.1:1", "answers", "s3cret", "no server"):
+            assert word not in answer.text
+    assert "the database cannot be used" in answers[1].json()["detail"]
+    assert "keeper:***@127.0.0.1:1/answers: no server answers there; check" in caplog.text
+    assert "s3cret" not in caplog.text
+
+
+def test_outside_this_machine_a_server_needs_users(ledger: Ledger) -> None:
+    for host in ("0.0.0.0", "::", "192.0.2.1", "tracker.example"):  # noqa: S104
+        with pytest.raises(InvalidOption, match="tracker user add"):
+            checked_access(ledger, host, secret_key=None)
+    assert checked_access(ledger, "localhost", secret_key=None).at_this_machine
+    ledger.users.add("ada", "admin", password=PASSWORD)
+    assert not checked_access(ledger, "::", secret_key="k" * 32).at_this_machine
+    with pytest.raises(InvalidOption, match="TRACKER_SECRET_KEY has 5"):
+        checked_access(ledger, "::", secret_key="short")
+    with browser_at(ledger, "http://127.0.0.1", address="127.0.0.1") as browser:
+        signed_in(browser, "ada")
+        ledger.users.remove("ada")  # without users nobody is let in
+        assert browser.get("/").status_code == 303
+        assert browser.get("/api/v1/projects").status_code == 401
+
+
+def test_a_token_is_enough_until_it_is_revoked(ledger: Ledger) -> None:
+    ledger.projects.create("p")
+    ledger.users.add("ada", "admin", password=None)
+    secret = ledger.tokens.add("t", "manager", "ada").secret
+    headers = {"authorization": f"Bearer {secret}"}
+    with browser_at(ledger) as program:
+        for way in (f"Bearer {secret}", f"bearer  {secret} "):
+            answer = program.get("/api/v1/projects", headers={"authorization": way})
+            assert answer.status_code == 200
+        recorded = program.post("/projects/p/findings/record", headers=headers)
+        assert recorded.status_code not in {401, 403}
+        ledger.tokens.revoke("t")
+        assert program.get("/api/v1/projects", headers=headers).status_code == 401
+
+
+def test_a_token_of_a_low_role_is_refused(ledger: Ledger) -> None:
+    ledger.projects.create("p")
+    for role, mend in (
+        ("admin", "make another token: tracker token add NAME --role manager --user admin"),
+        ("viewer", "an admin can give it: tracker user set viewer --role manager; then make an"),
+    ):
+        ledger.users.add(role, role, password=None)
+        headers = {"authorization": f"Bearer {ledger.tokens.add(role, 'viewer', role).secret}"}
+        with browser_at(ledger) as program:
+            refused = program.post("/api/v1/projects/p/archive", headers=headers).json()
+        assert refused["detail"] == "this needs the role manager, and the token has viewer"
+        assert refused["mend"].startswith(mend)
+
+
+def test_a_session_does_not_help_a_wrong_token(browser: TestClient) -> None:
+    signed_in(browser, "ada")
+    for way in ("Basic YWRhOng=", "Bearer", "Bearer ", "Bearer trk_x", "trk_x", ""):
+        answer = browser.get("/api/v1/projects", headers={"authorization": way})
+        assert (answer.status_code, answer.json()["status"]) == (401, 401), way
+        assert "trk_x" not in answer.text
+
+
+def test_a_form_with_files_is_taken_from_our_own_page_alone(browser: TestClient) -> None:
+    signed_in(browser, "ada")
+    form: dict[str, Any] = {"files": {"file": ("a.csv", b"item,annotator,category\n1,a,x\n")},
+                            "data": {"project": "p"}}  # fmt: skip
+    for headers in ({}, {"origin": "https://evil.example"}, {"sec-fetch-site": "cross-site"}):
+        assert browser.post("/imports", headers=headers, **form).status_code == 403
+    assert browser.post("/imports", headers={"origin": AT}, **form).status_code == 303

@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import io
+import json
+import re
+import shlex
 import zipfile
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
-import pandas as pd
 import pytest
 from fastapi.testclient import TestClient
 
-from tests.sync.listener import listening
+from tests.helpers import stored
+from tests.house import CHECKOUT
+from tests.sync.serve import Serve, serve
+from tests.sync.test_mlflow import MLflow, trace
 from tests.web.api.conftest import P
-from tests.web.api.test_page import EVENT
 from tracker.ledger import Ledger
 from tracker.web.app import create_app
+from tracker.web.mlflow import MLflowServer
 
 CSV = b"item,annotator,category\n1,A,x\n1,B,x\n2,A,x\n2,B,y\n"
 NEW = "/api/v1/projects/new%2Fone"
@@ -27,13 +34,11 @@ def test_a_project_is_made_set_renamed_archived_and_deleted(program: TestClient)
     assert (made.status_code, made.headers["location"]) == (201, NEW)
     assert program.get(NEW).json()["categories"] == ["a", "b"]
     assert program.patch(NEW, json={"wanted": 3}).json()["wanted"] == 3
-    assert program.patch(NEW, json={"open": True}).json()["categories_closed"] is False
     assert program.patch(NEW, json={"wnated": 3}).status_code == 422
     assert program.post(f"{NEW}/rename", json={"name": "n"}).json()["project"] == "n"
     assert program.get(NEW).status_code == 404
     assert program.post("/api/v1/projects/n/archive").json()["archived_at"]
     assert program.post("/api/v1/projects/n/restore").json()["archived_at"] is None
-    assert program.post("/api/v1/projects", json={"project": "n"}).status_code == 422
     for query in ("", "?confirm=review"):
         refused = program.delete(f"{P}{query}")
         assert (refused.status_code, "confirm=" in refused.json()["mend"]) == (422, True)
@@ -43,7 +48,7 @@ def test_a_project_is_made_set_renamed_archived_and_deleted(program: TestClient)
     assert (large.status_code, large.json()["detail"]) == (413, "more than 20,000,000 bytes")
 
 
-def test_questions_notes_and_snapshots_are_made_and_set(program: TestClient) -> None:
+def test_a_snapshot_and_a_question_are_made_where_they_say(program: TestClient) -> None:
     made = program.post(f"{P}/snapshots?annotator=annotator%2001", json={"name": "second"})
     assert (made.status_code, made.json()["name"]) == (201, "second")
     shown = program.get(made.headers["location"]).json()
@@ -51,90 +56,7 @@ def test_questions_notes_and_snapshots_are_made_and_set(program: TestClient) -> 
     assert shown["digest"] == made.json()["digest"]
     made = program.post(f"{P}/questions", json={"question": "how so?", "answers": "several"})
     assert made.headers["location"] == f"{P}/questions/how%20so%3F"
-    address = made.headers["location"]
-    assert program.patch(address, json={"wanted": 2}).json()["wanted"] == 2
-    assert program.post(f"{address}/rename", json={"name": "why"}).json()["question"] == "why"
-    assert program.get(f"{P}/questions/why").json()["wanted"] == 2
-    text = "v3 " * 1000 + "."
-    made = program.post(f"{P}/notes", json={"text": text, "guideline": "v3"})
-    assert made.status_code == 201
-    number = made.json()["note"]
-    assert [one["note"] for one in program.get(f"{P}/notes").json()["notes"]][-1] == number
-    assert program.delete(f"{P}/notes/{number}").json()["text"] == text
-    assert program.delete(f"{P}/notes/{number}").status_code == 404
-
-
-def test_annotators_are_renamed_merged_and_split(program: TestClient) -> None:
-    one = f"{P}/annotators/annotator%2001"
-    assert program.post(f"{one}/rename", json={"name": "ada"}).json()["annotator"] == "ada"
-    named = program.post(f"{one}/aliases", json={"alias": "a/b"}).json()
-    assert named["aliases"] == ["a/b", "annotator 01"]
-    for kind in ("model", "human"):
-        assert program.post(f"{one}/kind", json={"kind": kind}).json()["kind"] == kind
-    merged = program.post(f"{P}/annotators/annotator%2002/merge", json={"into": "ada"}).json()
-    assert "annotator 02" in merged["aliases"]
-    split = program.post(f"{P}/annotators/annotator%2002/split").json()
-    assert (split["annotator"], split["aliases"]) == ("annotator 02", [])
-
-
-def test_categories_are_ordered_renamed_merged_and_split(program: TestClient) -> None:
-    names = [one["category"] for one in program.get(f"{P}/categories").json()["categories"]]
-    first, *_, last = names
-    address = f"{P}/categories/{first}"
-    ordered = program.post(f"{P}/categories/order", json={"categories": names[::-1]})
-    assert ordered.json() == {"project": "reviews", "categories": names[::-1]}
-    assert program.post(f"{P}/categories/order", json={"categories": []}).status_code == 422
-    preview = program.post(f"{address}/merge", json={"into": last, "dry_run": True}).json()
-    assert preview["labels"] > 0
-    assert program.post(f"{address}/merge", json={"into": last}).json() == preview
-    split = program.post(f"{address}/split").json()
-    assert split == {"project": "reviews", "category": first, "from": last}
-    renamed = program.post(f"{address}/rename", json={"name": "a/b"})
-    assert renamed.json() == {"project": "reviews", "category": "a/b", "before": first}
-    assert program.post(f"{address}/split").status_code == 404
-
-
-def test_a_finding_is_acted_on_and_found_again(program: TestClient) -> None:
-    program.post(f"{P}/findings/1/resolve", json={})
-    assert program.post(f"{P}/audit").json()["annotators"]
-    assert program.get(f"{P}/findings/1").json()["state"] == "open"
-    done = program.post(f"{P}/findings/1/acknowledge", json={"note": "will see"}).json()
-    assert (done["flags"][0]["state"], done["flags"][0]["changed"]) == ("acknowledged", True)
-    program.post(f"{P}/findings/1/resolve", json={})
-    program.post(f"{P}/findings/1/appeal", json={"note": "no"})
-    for answer in ("reject", "uphold"):
-        program.post(f"{P}/findings/1/{answer}", json={})
-    changes = program.get(f"{P}/findings/1/changes").json()["changes"]
-    assert [one["action"] for one in changes[3:]] == [
-        "acknowledged", "resolved", "appealed", "rejected", "upheld",
-    ]  # fmt: skip
-    assert {one["by"] for one in changes[3:]} == {"local"}
-    assert program.post(f"{P}/findings/99/dismiss", json={}).status_code == 404
-
-
-def test_items_are_listed_decided_and_undecided(ledger: Ledger) -> None:
-    rows = [("i1", "ada", "x"), ("i1", "bo", "y"), ("i2", "ada", "x"), ("i2", "bo", "z")]
-    ledger.import_frame(pd.DataFrame(rows, columns=["item", "annotator", "category"]), "p")
-    with TestClient(create_app(ledger), base_url="http://127.0.0.1:8000/api/v1/projects/p") as to:
-        listed = to.get("/adjudication", params={"limit": 1}).json()["items"]
-        assert [one["item"] for one in listed] == ["i1"]
-        address, body = "/items/i1/decision", {"categories": ["x"], "reason": "ambiguous"}
-        decided = to.post(address, json=body)
-        assert (decided.status_code, decided.json()["before"]) == (200, None)
-        refused = to.post(address, json=body | {"categories": ["y"]})
-        assert refused.status_code == 422
-        assert "'i1' is decided: x (ambiguous)" in refused.json()["detail"]
-        seen = decided.json()["decision"]["decision"]
-        again = to.post(address, json=body | {"categories": ["y"], "replaces": seen})
-        assert again.json()["before"]["decision"] == seen
-        shown = to.get("/items/i1/adjudication").json()
-        assert shown["decision"]["categories"] == ["y"]
-        assert [one["item"] for one in to.get("/adjudication").json()["items"]] == ["i2"]
-        assert to.get("/adjudication/reasons").json()["decisions"] == 1
-        assert to.delete(address).json()["before"]["categories"] == ["x"]
-        assert to.delete(address).json()["before"] is None
-        assert to.delete(address).status_code == 404
-        assert to.post(address, json={"reason": "moon"}).status_code == 422
+    assert program.patch(made.headers["location"], json={"wanted": 2}).json()["wanted"] == 2
 
 
 def test_an_event_is_answered_by_what_came_of_it(program: TestClient) -> None:
@@ -147,36 +69,7 @@ def test_an_event_is_answered_by_what_came_of_it(program: TestClient) -> None:
     ):
         answer = program.post(address, json=sent)
         assert (answer.status_code, answer.json()["outcome"]) == (status, outcome)
-    for wrong in ({"action": "ANNOTATION_CREATED"}, {}, []):
-        refused = program.post(address, json=wrong)
-        assert refused.status_code == 422
-        assert refused.headers["content-type"] == "application/problem+json"
-    assert program.post(f"{address}?url=x", json=EVENT).status_code == 422
-    assert program.post(f"{address}?urls=x", json=EVENT).status_code == 422
-
-
-def test_a_webhook_is_added_tried_removed(program: TestClient, furnished_ledger: Ledger) -> None:
-    address, sent = "/api/v1/webhooks", {"url": "https://example.org/x", "events": ["gate_failed"]}
-    made = program.post(address, json={**sent, "project": "reviews"})
-    assert made.status_code == 201
-    webhook = made.json()
-    assert webhook.pop("secret").startswith("whsec_")
-    assert program.get(address).json()["webhooks"][-1] == webhook
-    assert "etag" not in program.get(address).headers  # no change of a project
-    for wrong in ({**sent, "events": []}, {**sent, "url": "x"}, {"url": sent["url"]}):
-        assert program.post(address, json=wrong).status_code == 422
-    assert program.post(address, json={**sent, "project": "none"}).status_code == 404
-    assert program.delete(f"{address}/{webhook['webhook']}").json() == webhook
-    assert program.delete(f"{address}/{webhook['webhook']}").status_code == 404
-    with listening() as listener:
-        added = furnished_ledger.webhooks.add(listener.url, ["gate_failed"], allow_private=True)
-        test = f"{address}/{added.webhook.id}/test"
-        tried = program.post(test).json()
-        assert tried == {"webhook": added.webhook.id, "arrived": True, "fault": None}
-        assert listener.told()[0]["type"] == "test"
-        listener.status = 500
-        assert program.post(test).json()["fault"] == "it answered 500"
-    assert program.post("/api/v1/webhooks/99/test").status_code == 404
+    assert program.post(address, json={"action": "ANNOTATION_CREATED"}).status_code == 422
 
 
 # -- Files ----------------------------------------------------------------------------------------
@@ -211,9 +104,6 @@ def test_columns_mappings_and_values_come_with_the_file(program: TestClient) -> 
     form = {"files": {"file": ("a.csv", text)}, "data": {"map": roles}}
     named = program.post(f"{NEW}/imports".replace("new", "other"), **form)
     assert named.json()["inserted"] == 2
-    query = "&".join(f"map={role}" for role in roles)
-    named = program.post(f"{NAMED}&{query}".replace("new", "other"), content=text)
-    assert named.json()["unchanged"] == 2
     toml = b'map = ["item=doc", "annotator=who", "category=what"]\nvalues = "values.csv"\n'
     sent = {
         "file": ("a.csv", b"doc,who,what\n1,A,+\n1,B,-\n"), "mapping": ("m.toml", toml),
@@ -226,14 +116,11 @@ def test_columns_mappings_and_values_come_with_the_file(program: TestClient) -> 
     for content, problem in (
         (toml, "m.toml names a file of values that was not sent"),
         (b'map = ["item=doc"]\nvalues = "/etc/hostname"', "m.toml names a file of values"),
-        (b'format = "csv"\nmaps = []', "m.toml, line 2: there is no option 'maps'"),
         (b"map", "m.toml, line 1: this is not TOML"),
     ):
         refused = program.post(f"{NEW}/imports", files={**sent, "mapping": ("m.toml", content)})
         assert (refused.status_code, problem in refused.json()["detail"]) == (422, True)
         assert "tracker-" not in refused.text  # where it lies here
-    refused = program.post(f"{NEW}/imports", files={**sent, "values": ("v.csv", b"old\nx\n")})
-    assert refused.json()["detail"] == "v.csv is no file of values"
     assert program.post(f"{NEW}/imports", files={**sent, "maps": ("m", toml)}).status_code == 422
     assert program.post(f"{NEW}/items", files=sent).status_code == 422  # it takes no mapping
 
@@ -248,10 +135,6 @@ def test_annotators_are_imported_with_their_attributes(program: TestClient) -> N
     assert program.get(made.headers["location"]).json()["sources"][0]["name"] == "people.csv"
     first = program.get(f"{P}/annotators").json()["annotators"][0]
     assert first["attributes"] == {"team": "red"}
-    bad = program.post(f"{P}/annotators?filename=a.csv", content=b"annotator,t\na,x\na,y\n")
-    assert bad.status_code == 422
-    assert bad.json()["rejections"][0]["line"] == 3
-    assert program.post("/api/v1/projects/none/annotators?filename=a.csv", content=content).is_error
 
 
 def test_a_preview_or_a_refused_file_stores_nothing(
@@ -274,7 +157,6 @@ def test_a_preview_or_a_refused_file_stores_nothing(
         ("?filename=a.csv&maps=x", None, "did you mean 'map'"),
         ("", {"wantd": "3"}, "wantd: there is no such field"),
         ("", {"wanted": "many"}, "wanted: "),
-        ("?filename=a.csv&format=none", None, "there is no format 'none'"),
     ):
         sent = {"files": {"file": ("a.csv", CSV)}, "data": form} if form else {"content": CSV}
         refused = program.post(f"{NEW}/imports{query}", **sent)
@@ -299,3 +181,153 @@ def test_a_file_that_is_too_large_is_refused(furnished_ledger: Ledger) -> None:
             assert refused.status_code == 413
             assert refused.json()["detail"].startswith("more than 2,000 bytes")
         assert program.post(NAMED, content=CSV).status_code == 201
+
+
+# -- Requests that are sent again with their key --------------------------------------------------
+
+KEYED = "/api/v1/projects/new/imports"
+
+
+def key(name: str) -> Mapping[str, str]:
+    return {"idempotency-key": name}
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "sent"),
+    [("DELETE", f"{P}/notes/1", None), ("POST", f"{P}/gate", "[[check]]\nitems_at_least = 1"),
+     ("POST", "/api/v1/webhooks", {"url": "http://192.0.2.1", "events": ["gate_failed"],
+                                   "allow_private": True}),
+     ("POST", f"{P}/snapshots", {"name": "n"}), ("POST", f"{KEYED}?filename=a.csv", CSV.decode()),
+     ("POST", f"{KEYED}?filename=a.csv&dry_run=true", CSV.decode())],
+    ids=["note-gone", "gate", "webhook", "snapshot", "file", "preview"],
+)  # fmt: skip
+def test_what_is_changed_is_changed_once_for_a_key(
+    program: TestClient, furnished_ledger: Ledger, method: str, path: str, sent: Any
+) -> None:
+    furnished_ledger.notes.add("reviews", "to be removed")
+    content = {"content": sent} if isinstance(sent, str) else {"json": sent}
+    before = stored(furnished_ledger)
+    first = program.request(method, path, headers=key("a"), **content)
+    then = stored(furnished_ledger)
+    again = program.request(method, path, headers=key("a"), **content)
+    assert first.status_code in {200, 201}
+    assert (again.status_code, again.text) == (first.status_code, first.text)
+    assert again.headers.get("location") == first.headers.get("location")
+    assert again.headers["idempotent-replayed"] == "true"
+    assert "idempotent-replayed" not in first.headers
+    assert stored(furnished_ledger) == then
+    if "dry_run" in path:
+        assert then == {**before, "keyed_requests": 1}
+    other = program.request(method, f"{path}x", headers=key("a"), **content)
+    assert other.status_code in {404, 405, 422}
+
+
+def test_a_key_is_of_one_request_and_its_content(program: TestClient) -> None:
+    address = f"{KEYED}?filename=a.csv"
+    for form in ({"content": CSV}, {"files": {"file": ("a.csv", CSV)}}):
+        name = str([*form])
+        assert program.post(address, headers=key(name), **form).status_code == 201
+        # Each time a form has another boundary.
+        assert program.post(address, headers=key(name), **form).headers["idempotent-replayed"]
+    other = program.post(address, content=CSV + b"2,A,x\n", headers=key("['content']"))
+    assert other.status_code == 422
+    assert "another request" in other.json()["detail"]
+    assert program.post(address, content=CSV, headers=key(" " * 300)).status_code == 422
+    absent = KEYED.replace("new", "absent") + "?filename=a.csv&create=false"
+    for status in (404, 201):  # what was refused may be sent again
+        assert program.post(absent, content=CSV, headers=key("c")).status_code == status
+        program.post("/api/v1/projects", json={"project": "absent"})
+
+
+@pytest.mark.parametrize("kind", ["snapshots", "imports?filename=a.csv"])
+def test_a_change_and_its_answer_are_stored_together_or_not_at_all(
+    program: TestClient, furnished_ledger: Ledger, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    address, content = (f"{P}/{kind}", b"{}" if kind == "snapshots" else CSV)
+    headers = {**key("a"), "content-type": "application/json"}
+
+    def dies(*_: object, **__: object) -> None:
+        raise RuntimeError("the server dies")
+
+    with monkeypatch.context() as patched:
+        # The change is made by then, and nothing can be tidied up.
+        patched.setattr("tracker.sync.idempotency.end_request", dies)
+        patched.setattr("tracker.sync.idempotency.forget_request", lambda *_: None)
+        before = stored(furnished_ledger)
+        with pytest.raises(RuntimeError, match="dies"):
+            program.post(address, content=content, headers=headers)
+    assert stored(furnished_ledger) == {**before, "keyed_requests": 1}
+    assert program.post(address, content=content, headers=headers).status_code == 409
+    furnished_ledger.requests.forget("local", "a")
+    assert program.post(address, content=content, headers=headers).status_code == 201
+    furnished_ledger.requests.forget("local", "a")  # an answer is not forgotten
+    again = program.post(address, content=content, headers=headers)
+    assert again.headers["idempotent-replayed"] == "true"
+
+
+# -- The examples of the page about the interface -------------------------------------------------
+
+__all__ = ["serve"]
+
+PAGE = (CHECKOUT / "docs" / "api.md").read_text("utf-8")
+CALLS = re.findall(r"^curl (.+)$", PAGE, re.MULTILINE)
+READS = [call for call in CALLS if not call.startswith("-")]
+WRITES = [call for call in CALLS if call.startswith("-")]
+EVENT = {
+    "action": "ANNOTATION_CREATED",
+    "project": {"id": 7, "title": "parcels"},
+    "task": {"id": 12, "data": {"text": "all good"}},
+    "annotation": {
+        "id": 5, "task": 12, "completed_by": 2, "lead_time": 2.5, "was_cancelled": False,
+        "created_at": "2026-01-05T08:00:00.250000Z", "updated_at": "2026-01-05T08:00:00.250000Z",
+        "result": [
+            {"from_name": "label", "to_name": "text", "type": "choices",
+             "value": {"choices": ["positive"]}}
+        ],
+    },
+}  # fmt: skip
+"""As Label Studio sends it."""
+
+
+def test_the_examples_of_reading_are_answered(program: TestClient) -> None:
+    assert len(READS) > 5
+    for call in READS:
+        (address,) = shlex.split(call)
+        answer = program.get(address)
+        assert answer.status_code == (404 if address.endswith("/nothing") else 200), answer.text
+        if answer.status_code == 404:
+            assert {"type", "title", "status", "detail", "exit_code"} <= answer.json().keys()
+
+
+def test_the_examples_of_writing_are_answered(program: TestClient, serve: Serve) -> None:
+    upload, snapshot, mapped, webhook, event, sync, traces = (shlex.split(call) for call in WRITES)
+    content = b"item,annotator,category\nnew,ada,positive\nnew,bo,positive\n"
+    file = upload[1].removeprefix("file=@")
+    sent = program.post(upload[-1], files={"file": (file, content)})
+    assert sent.is_success, sent.text
+    assert sent.json()["inserted"] == 2
+    assert [mapped[n] for n in (1, 3, 5)] == [
+        "file=@answers.csv", "mapping=@reviews.toml", "keep=language",
+    ]  # fmt: skip
+    toml = ("reviews.toml", b'map = ["item=item"]\n')
+    form = {"file": ("answers.csv", b"item,annotator,category,language\nnew,ada,positive,nl\n")}
+    sent = program.post(mapped[-1], files={**form, "mapping": toml}, data={"keep": "language"})
+    assert sent.json()["unchanged"] == 1, sent.text
+    name, _, key = snapshot[snapshot.index("-H") + 1].partition(": ")
+    said = {"content": snapshot[1], "headers": {name: key, "content-type": "application/json"}}
+    first, again = (program.post(snapshot[-1], **said) for _ in range(2))
+    assert first.is_success, first.text
+    assert again.headers["idempotent-replayed"] == "true"
+    assert again.json() == first.json()
+    assert "secret" in program.post(webhook[-1], json=json.loads(webhook[1])).json()
+    assert event[1] == "@event.json"
+    imported = program.post(event[-1], json=EVENT)
+    assert (imported.status_code, imported.json()["outcome"]) == (201, "imported"), imported.text
+    assert program.get(imported.headers["location"]).json()["inserted"] == 1
+    program.app.state.mlflow = MLflowServer(serve(MLflow([trace(1, 1)])))  # type: ignore[attr-defined]
+    begun = program.post(sync[-1])
+    assert begun.status_code == 202, begun.text
+    program.app.state.jobs.get(begun.json()["job"]).wait(20)  # type: ignore[attr-defined]
+    assert program.get(begun.headers["location"]).json()["state"] == "done"
+    form = {"file": ("traces.json", json.dumps([trace(1, 1)]).encode())}
+    assert program.post(traces[-1], files=form).json()["unchanged"] == 1

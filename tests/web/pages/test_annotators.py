@@ -1,56 +1,17 @@
-"""Annotators: all, one, and two of them."""
+"""Annotators, and models as judges; names of people and categories mended in the browser."""
 
 from __future__ import annotations
 
 import pandas as pd
+import pytest
 from fastapi.testclient import TestClient
 
+from tests.filled import FillOnce
+from tests.judge.faces import VERDICTS, fill_judges
 from tests.web.reading import read
 from tracker.ledger import Ledger
-from tracker.projects.questions import QuestionOptions
 
 COLUMNS = ["item", "annotator", "category"]
-
-
-def test_two_annotators_are_compared_on_a_question(client: TestClient, ledger: Ledger) -> None:
-    rows = [("1", "a", "x"), ("1", "b", "y"), ("2", "a", "x"), ("2", "b", "x"), ("3", "a", "y"),
-            ("3", "b", "y")]  # fmt: skip
-    ledger.import_frame(pd.DataFrame(rows, columns=COLUMNS), "p")
-    page = read(client, read(client, "/projects/p/annotators/a").to("b"))
-    assert page.rows[1:] == [["x", "1", "1"], ["y", "", "1"]]
-    assert ("1", "/projects/p/items/1") in page.links
-    assert ("2", "/projects/p/items/2") not in page.links
-    kappa = ledger.by_pair("p").to_dict()["pairs"][0]["cohen_kappa"]
-    assert f"{kappa:.3f}" in page.text
-    ledger.questions.rename("p", "label", "topic")
-    ledger.questions.add("p", "tone")
-    rows = [(item, who, "tone", "x") for item in "12" for who in "ab"]
-    frame = pd.DataFrame(rows, columns=["item", "annotator", "question", "category"])
-    ledger.import_frame(frame, "p")
-    assert "None: wherever both answered, they agree." in read(
-        client, "/projects/p/annotators/a/with/b?question=tone").text  # fmt: skip
-    page = read(client, "/projects/p/annotators/a/with/b?question=topic")
-    assert ("1", "/projects/p/items/1") in page.links
-
-
-def test_ordered_answers_and_spans_have_own_figures(client: TestClient, ledger: Ledger) -> None:
-    rows = [(str(n), who, str(n % 4 + (who == "b") * (n % 3))) for n in range(12) for who in "ab"]
-    frame = pd.DataFrame(rows, columns=COLUMNS)
-    ledger.import_frame(frame, "p", options=QuestionOptions(scale="ordinal"))
-    (pair,) = ledger.by_pair("p", weights="quadratic").to_dict()["pairs"]
-    for address in ("annotators/a", "annotators/a/with/b", "questions/label"):
-        text = read(client, f"/projects/p/{address}").text
-        assert f"{pair['cohen_kappa']:.3f}" in text
-        assert "quadratic weights" in text
-    ledger.projects.create("s", answers="spans")
-    spans = [("1", "a", "x", 0, 3), ("1", "b", "x", 0, 3), ("1", "b", "y", 5, 6)]
-    ledger.import_frame(pd.DataFrame(spans, columns=[*COLUMNS, "start", "end"]), "s")
-    own = read(client, "/projects/s/annotators/a").text
-    assert "Exact F1" in own
-    assert not any(fact in own for fact in ("Against gold", "With themselves"))
-    page = read(client, "/projects/s/annotators/a/with/b")
-    assert "Answer against answer" not in page.text
-    assert "0.667" in page.text
 
 
 def test_of_many_annotators_the_weakest_are_drawn(client: TestClient, ledger: Ledger) -> None:
@@ -64,6 +25,15 @@ def test_of_many_annotators_the_weakest_are_drawn(client: TestClient, ledger: Le
     assert len(drawn) == 40
     assert "odd" in drawn
     assert page.rows[41 + 1][0] == "odd / p00"
+
+
+def test_two_annotators_are_compared_on_a_question(client: TestClient, ledger: Ledger) -> None:
+    rows = [("1", who, who, "y") for who in "ab"] + [("2", who, "x", "y") for who in "ab"]
+    frame = pd.DataFrame(rows, columns=["item", "annotator", "topic", "tone"])
+    ledger.import_frame(frame, "p", questions=["topic=topic", "tone=tone"])
+    for question, differ in (("topic", True), ("tone", False)):
+        page = read(client, f"/projects/p/annotators/a/with/b?question={question}")
+        assert (("1", "/projects/p/items/1") in page.links) == differ
 
 
 def test_a_manager_pauses_and_resumes_an_annotator(browser: TestClient, flagged: Ledger) -> None:
@@ -82,3 +52,85 @@ def test_a_manager_pauses_and_resumes_an_annotator(browser: TestClient, flagged:
     refused = browser.post(f"{at}/presence", data=data)
     assert (refused.status_code, "left" in refused.text) == (422, True)
     assert flagged.annotators.show("p", "constant 1").annotator.paused_since is None
+
+
+# -- Models as judges -----------------------------------------------------------------------------
+
+
+def test_each_judge_has_its_verdict_and_the_items_it_confuses(
+    client: TestClient, ledger: Ledger, fill_once: FillOnce
+) -> None:
+    fill_once(ledger, fill_judges)
+    listed = read(client, "/projects/judged/judges")
+    assert {row[0]: row[1] for row in listed.rows if row[0] in VERDICTS} == VERDICTS
+    advice = {"good": "surely no more than 0.05 below", "few": "Have people answer more",
+              "poor": "See these items"}  # fmt: skip
+    for name, verdict in VERDICTS.items():
+        page = read(client, listed.to(name))
+        for words in (verdict, f"tracker judge judged --model {name}", advice[name]):
+            assert words in page.text
+    page = read(client, listed.to("poor"))
+    (judge,) = ledger.judges.judge("judged", models=["poor"]).judges
+    worst = judge.confusion[0]
+    assert [worst.truth, worst.given, f"{worst.items:,}"] in page.rows
+    items = read(client, page.to("See these items"))
+    assert f"Answered by poor; somebody else gave {worst.truth}" in items.text
+    votes = [row[1] for row in items.rows[1:]]
+    assert votes
+    assert all(name in vote for vote in votes for name in (worst.truth, worst.given))
+
+
+# -- Categories and people renamed, merged, split -------------------------------------------------
+
+AT = "/projects/m/questions/label"
+
+
+@pytest.fixture
+def muddled(ledger: Ledger) -> Ledger:
+    """Two people who agree but for what one calls `pos`; one of them once had another name."""
+    rows = [(str(n), who, "neg" if n % 2 else "pos" if who == "bo" else "positive")
+            for n in range(20) for who in ("ada", "bo")]  # fmt: skip
+    rows.append(("20", "Ada ", "neg"))
+    ledger.import_frame(pd.DataFrame(rows, columns=COLUMNS), "m")
+    return ledger
+
+
+def categories(ledger: Ledger) -> list[str]:
+    return [row.category for row in ledger.categories.list("m").categories]
+
+
+def test_categories_are_merged_split_and_renamed(browser: TestClient, muddled: Ledger) -> None:
+    assert "See what it does" in read(browser, AT).text
+    for into, words in (("none", "there is no category"), ("pos", "the two categories are one")):
+        refused = browser.get(f"{AT}/merge?category=pos&into={into}")
+        assert (refused.status_code, words in refused.text) == (422, True)
+    preview = read(browser, f"{AT}/merge?category=pos&into=positive")
+    assert "10 answers “pos” would count as “positive”" in preview.text
+    now, merged = (row for row in preview.rows if row[0] in {"Now", "As one"})
+    assert float(now[2]) < 0.5
+    assert float(merged[2]) == 1.0
+    assert (now[-1], merged[-1]) == ("3", "2")
+    assert categories(muddled) == ["neg", "pos", "positive"]
+    done = browser.post(f"{AT}/merge", data={"category": "pos", "into": "positive"})
+    assert categories(muddled) == ["neg", "positive"]
+    page = read(browser, done.headers["location"])
+    assert "“pos” counts as “positive” now" in page.text
+    browser.post(f"{AT}/categories/pos/split")
+    assert categories(muddled) == ["neg", "pos", "positive"]
+    done = browser.post(f"{AT}/categories/neg/rename", data={"name": " negative"})
+    assert categories(muddled) == ["negative", "pos", "positive"]
+    assert "Rename or merge it" in read(browser, done.headers["location"]).text
+
+
+def test_two_names_of_one_person_are_merged(browser: TestClient, muddled: Ledger) -> None:
+    muddled.import_frame(pd.DataFrame([("21", "Ada", "neg")], columns=COLUMNS), "m")
+    assert "may be one person" in read(browser, "/projects/m/annotators").text
+    (pair,) = muddled.annotators.duplicates("m")
+    done = browser.post(f"/projects/m/annotators/{pair.name}/merge", data={"into": pair.into})
+    shown = read(browser, done.headers["location"])
+    assert f"“{pair.name}” counts as “{pair.into}” now" in shown.text
+    assert "may be one person" not in read(browser, "/projects/m/annotators").text
+    browser.post(f"/projects/m/annotators/{pair.name}/split")
+    browser.post("/projects/m/annotators/bo/rename", data={"name": "bob"})
+    names = {one.to_dict()["annotator"] for one in muddled.annotators.list("m")}
+    assert {pair.name, pair.into, "bob"} <= names

@@ -3,18 +3,11 @@
 from __future__ import annotations
 
 import re
-import signal
 import threading
 from collections import Counter
-from pathlib import Path
 from typing import Any
 
-import httpx2 as httpx
-import pytest
-
-from tests.profiles import exhaustive
 from tests.web.people import PASSWORD, acting, browser_at
-from tests.web.test_serving import serving
 from tests.work.test_assignments import import_items
 from tracker.ledger import Ledger
 from tracker.work.choosing import Given
@@ -88,14 +81,14 @@ def test_an_unfit_answer_is_refused_in_words(sqlite_ledger: Ledger) -> None:
             answer = ada.post("/me/queue/p/ada", data=whole | change)
             assert answer.status_code == 422, change
             assert problem in answer.text, change
-        assert ada.post("/me/queue/p/ada", data=whole).status_code == 303
+        for _ in range(2):  # sent twice, it is one answer
+            assert ada.post("/me/queue/p/ada", data=whole).status_code == 303
         assert ada.post("/me/queue/p/ada/finish").status_code == 303
     assert ledger.imports.list("p")[-1].counts.inserted == 2
 
 
-@pytest.mark.parametrize("people", [3, pytest.param(10, marks=exhaustive)])
-def test_many_answers_at_once_are_all_stored(ours: Ledger, people: int) -> None:
-    names = [f"w{n}" for n in range(people)]
+def test_many_answers_at_once_are_all_stored(ours: Ledger) -> None:
+    names = [f"w{n}" for n in range(4)]
     assign_items(ours, *names)
     faults: list[BaseException] = []
 
@@ -113,23 +106,3 @@ def test_many_answers_at_once_are_all_stored(ours: Ledger, people: int) -> None:
         thread.join()
     assert faults == []
     assert Counter(who for _, who in recorded_answers(ours)) == dict.fromkeys(names, len(ITEMS))
-
-
-@exhaustive
-def test_a_server_that_is_killed_loses_and_doubles_nothing(tmp_path: Path) -> None:
-    file = tmp_path / "ledger.db"
-    ledger = Ledger(f"sqlite:///{file}")
-    assign_items(ledger, "ada")
-    for item in ITEMS:
-        with serving(file, "--port", "0") as (run, base):
-            task = ledger.answering.next("p", "ada")
-            assert task is not None
-            assert task.item == item
-            form = {"assignment": task.assignment, "question": "label", "answer:label": "bad"}
-            headers = {"sec-fetch-site": "same-origin"}
-            for _ in range(2):
-                address = f"{base.rstrip('/')}/me/queue/p/ada"
-                assert httpx.post(address, data=form, headers=headers).status_code == 303
-            run.send_signal(signal.SIGKILL)
-            run.wait()
-    assert recorded_answers(ledger) == {(item, "ada"): "bad" for item in ITEMS}

@@ -16,32 +16,14 @@ def states(ledger: Ledger) -> dict[int, str]:
     return {row["flag"]: row["state"] for row in rows}
 
 
-def test_an_act_has_a_reason_and_can_be_undone(browser: TestClient, flagged: Ledger) -> None:
-    for action, state in (("acknowledge", "acknowledged"), ("dismiss", "dismissed"),
-                          ("resolve", "resolved")):  # fmt: skip
-        form = {"flag": ["1"], "action": action, "note": " will ask ", "state": "all"}
-        done = browser.post(AT, data=form)
-        assert done.status_code == 303
-        assert states(flagged)[1] == state
-        (*_, change) = flagged.flags.history("p", 1).to_dict()["changes"]
-        assert (change["by"], change["note"]) == ("local", "will ask")
-        page = read(browser, done.headers["location"])
-        assert f"1 finding: {state}" in page.text
-        assert "An audit of the answers as they are now" not in page.text
-        browser.post(AT, data={"flag": ["1"], "action": "reopen"})
-        assert states(flagged)[1] == "open"
-
-
 def test_an_unfit_act_changes_nothing_and_says_why(browser: TestClient, flagged: Ledger) -> None:
-    unsaid = {"flag": ["1"], "action": "dismiss", "note": " "}
-    for form, words in (
-        ({"action": "resolve"}, "no finding is chosen"),
-        (unsaid, "with a reason"),
-    ):
+    dismissed = {"flag": ["1"], "action": "dismiss", "note": " "}
+    for form, words in (({"action": "resolve"}, "no finding is chosen"),
+                        (dismissed, "with a reason")):  # fmt: skip
         refused = browser.post(AT, data=form)
         assert (refused.status_code, words in refused.text) == (422, True)
     assert states(flagged)[1] == "open"
-    browser.post(AT, data={"flag": ["1"], "action": "dismiss", "note": "easy items"})
+    browser.post(AT, data=dismissed | {"note": " easy items "})
     refused = browser.post(AT, data={"flag": ["1"], "action": "acknowledge"})
     assert refused.status_code == 422
     assert "flag 1 is dismissed (by local" in refused.text
@@ -53,16 +35,11 @@ def test_an_unfit_act_changes_nothing_and_says_why(browser: TestClient, flagged:
     assert [row[1:3] + row[-1:] for row in one.rows if "dismissed" in row] == [
         ["dismissed", "local", "easy items"]
     ]
-    assert "Expected: its value if nothing is amiss" in one.text
-    assert "constant 1" in read(browser, one.to("constant 1")).text
+    browser.post(AT, data={"flag": ["1"], "action": "reopen"})
+    assert states(flagged)[1] == "open"
 
 
 def test_without_findings_the_page_records_an_audit(client: TestClient, flagged: Ledger) -> None:
-    flagged.projects.rename("p", "old")
-    flagged.projects.create("p")
-    assert "No finding has been recorded yet" in read(client, AT).text
-    flagged.projects.delete("p")
-    flagged.projects.rename("old", "p")
     flagged.flags.resolve("p", list(states(flagged)), by="ann")
     assert "There is nothing to do" in read(client, AT).text
     client.post(f"{AT}/record")
@@ -75,14 +52,6 @@ def test_without_findings_the_page_records_an_audit(client: TestClient, flagged:
 
 
 def test_after_an_act_the_next_finding_is_shown(browser: TestClient, flagged: Ledger) -> None:
-    rows = flagged.flags.list("p", states=["all"]).to_dict()["flags"]
-    number = next(row["flag"] for row in rows if row["kind"] == "constant_category")
-    page = read(browser, f"{AT}/{number}")
-    assert len([row for row in page.rows if row[0].startswith("item") or len(row) == 3]) > 1
-    lead = browser.get(f"{AT}/{number}").text.split('class="lead">')[1].split("</p>")[0]
-    assert "q =" not in lead
-    assert "the others gave it" in lead
-    assert "q =" in page.text
     page = read(browser, AT)
     order = [int(href.rsplit("/", 1)[1]) for _, href in page.links if href.startswith(f"{AT}/")]
     first, second = [*dict.fromkeys(order)][:2]

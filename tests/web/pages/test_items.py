@@ -19,7 +19,6 @@ def names(client: TestClient, address: str) -> list[str]:
     return [row[0] for row in read(client, address).rows[1:]]
 
 
-@both
 def test_items_are_chosen_by_answers_and_attributes(client: TestClient, ledger: Ledger) -> None:
     """Three items: agreed on, not agreed on, answered by one alone."""
     rows = [("same", "a", "x", "nl"), ("same", "b", "x", "nl"), ("two", "a", "x", "de"),
@@ -34,12 +33,8 @@ def test_items_are_chosen_by_answers_and_attributes(client: TestClient, ledger: 
     }.items():  # fmt: skip
         assert names(client, f"{AT}{query}") == expected, query
     assert names(client, read(client, f"{AT}/same").to("nl")) == ["same", "alone"]
-    assert "no item" in read(client, f"{AT}?where=language%3Dfr", 422).text
-    nothing = read(client, f"{AT}?q=nothing")
-    assert names(client, nothing.to("Show all items")) == ["same", "two", "alone"]
 
 
-@both
 def test_pages_of_items_lead_through_all_of_them(client: TestClient, ledger: Ledger) -> None:
     fill(ledger, [(f"item {n:03}", "a", "x") for n in range(120)])
     page = read(client, f"{AT}?q=item")
@@ -51,40 +46,25 @@ def test_pages_of_items_lead_through_all_of_them(client: TestClient, ledger: Led
     assert "The last 20 items, in" in page.text
     assert items == [f"item {n:03}" for n in range(120)]
     assert "q=item" in page.to("First items")
-    page = read(client, read(client, AT).to("item 049"))
-    assert names(client, page.to("Next items"))[0] == "item 050"
-    assert "Previous" not in read(client, f"{AT}/item 055").text
 
 
 def test_an_item_shows_its_past(client: TestClient, ledger: Ledger) -> None:
-    for category, day, comment in (("x", "2026-01-01", "sure?"), ("y", "2026-01-02", "now <b>")):
-        row = ("i", "a", category, day, "the text", comment)
-        fill(ledger, [row], "labeled_at", "text", "comment")
+    for category, day in (("x", "2026-01-01"), ("y", "2026-01-02")):
+        fill(ledger, [("i", "a", category, day)], "labeled_at")
     page = read(client, f"{AT}/i")
-    assert "the text" in page.text
     assert page.rows[1] == ["a", "y"]
-    assert [[*row[:4], row[-1]] for row in page.rows[3:]] == [
-        ["a", "x", "superseded", "2026-01-01 00:00", "sure?"],
-        ["a", "y", "stands", "2026-01-02 00:00", "now <b>"],
-    ]
+    assert [row[1:3] for row in page.rows[3:]] == [["x", "superseded"], ["y", "stands"]]
 
 
 def test_the_chosen_moment_stays_in_the_links(client: TestClient, ledger: Ledger) -> None:
-    rows = [("old", "a", "x", "2026-01-01"), ("new", "a", "x", "2026-02-01"), ("old", "b", "x", "")]
+    rows = [("old", "a", "x", "2026-01-01"), ("new", "a", "x", "2026-02-01")]
     fill(ledger, rows, "labeled_at")
-    overview = read(client, "/projects/p?as_of=2026-01-15").text
-    assert overview.count("no time of their own") == 1
     page = read(client, f"{AT}?as_of=2026-01-15&fewer=1000000")
-    votes = {row[0]: row[1] for row in page.rows[1:]}
-    assert votes["old"] == "x 1"
-    assert votes.get("new", "") == ""
     assert "as_of=2026-01-15" in page.to("old")
     assert "as_of" not in page.to("Show the project as it is now")
-    for moment in ("as_of=2026-01-15", "known_at=2026-01-15"):
-        page = read(client, f"{AT}/new?{moment}")
-        assert "Nobody had answered it then" in page.text
-        assert page.to("Items").endswith(moment)
-    assert page.to("Show the project as it is now") == "?"
+    page = read(client, f"{AT}/new?known_at=2026-01-15")
+    assert "Nobody had answered it then" in page.text
+    assert page.to("Items").endswith("known_at=2026-01-15")
 
 
 @both
@@ -98,8 +78,6 @@ def test_the_most_disputed_item_comes_first(client: TestClient, ledger: Ledger) 
     ):
         ledger.projects.set("p", scale=scale)
         assert names(client, f"{AT}?order=disagreement") == order
-    assert names(client, f"{AT}?order=answers")[0] == "alone"
-    assert client.get(f"{AT}?order=none").status_code == 422
 
 
 def test_an_item_leads_to_its_neighbors_in_the_list(client: TestClient, ledger: Ledger) -> None:
@@ -132,7 +110,6 @@ def test_media_are_shown_only_from_hosts_of_the_project(client: TestClient, ledg
     assert 'href="https://l.test/i"' in page.text
 
 
-@both
 def test_a_list_is_a_file_and_a_saved_view(client: TestClient, ledger: Ledger) -> None:
     fill(ledger, [("i", "ada", "x"), ("i", "bo", "=y"), ("j", "ada", "x")])
     answer = client.get(f"{AT}.csv?differ=true")

@@ -44,18 +44,12 @@ def test_projects_and_questions_are_named(client: TestClient, answered: Ledger) 
     assert client.post(f"{AT}/questions", data=form).status_code == 422
     client.post("/projects/p/questions/%3Ctone%3E/rename", data={"name": "mood/2"})
     assert [question.name for question in answered.questions.list("p")] == ["label", "mood/2"]
-    refused = client.post("/projects/p/questions/mood~2F2/rename", data={"name": "label"})
-    assert refused.status_code == 422
-    assert client.post("/projects/p/questions/none/rename", data={"name": "x"}).status_code == 404
     client.post(f"{AT}/notes", data={"text": "guideline <v2>", "at": "2026-03-31"})
     assert "guideline <v2>" in read(client, AT).text
-    assert client.post(f"{AT}/notes", data={"text": "x", "at": "never"}).status_code == 422
     at = "/projects/p/annotators/x"
-    for kind in ("model", "reference", "human"):
-        assert client.post(f"{at}/kind", data={"kind": kind}).url.path == at
-        rows = (person.to_dict() for person in answered.annotators.list("p"))
-        assert {row["annotator"]: row["kind"] for row in rows} == {"x": kind, "y": "human"}
-    assert client.post(f"{at}/kind", data={"kind": "king"}).status_code == 422
+    assert client.post(f"{at}/kind", data={"kind": "model"}).url.path == at
+    rows = (person.to_dict() for person in answered.annotators.list("p"))
+    assert {row["annotator"]: row["kind"] for row in rows} == {"x": "model", "y": "human"}
     page = client.post(f"{AT}/name", data={"name": "a/b"})
     assert page.url.path == "/projects/a~2Fb/settings"
     client.post("/projects/a~2Fb/settings/archive")
@@ -63,20 +57,6 @@ def test_projects_and_questions_are_named(client: TestClient, answered: Ledger) 
     assert ("a/b", "/projects/a~2Fb") in read(client, "/").links
     client.post("/projects/a~2Fb/settings/archive", data={"restore": "true"})
     assert len(answered.projects.list()) == 1
-
-
-def test_a_gate_says_what_passes_and_why(client: TestClient, answered: Ledger) -> None:
-    assert "items_at_least = 9" in read(client, GATE).text
-    assert "Passed" in client.post(GATE, data={"text": answered.gate_config("p")}).text
-    failed = client.post(GATE, data={"text": "[[check]]\nitems_at_least = 10\n"})
-    assert "Not passed" in failed.text
-    assert "items_at_least = 10" in failed.text
-    broken = client.post(GATE, data={"text": "[[check]\n</textarea><b>"})
-    assert (broken.status_code, "&lt;/textarea&gt;" in broken.text) == (422, True)
-    answered.projects.create("empty")
-    page = read(client, "/projects/empty/gate")
-    assert page.to("Import answers") == "/projects/empty/imports"
-    assert client.get("/projects/empty/gate?as_of=never").status_code == 422
 
 
 def test_a_gate_is_a_form_and_the_file_behind_it(client: TestClient, ledger: Ledger) -> None:
@@ -99,13 +79,11 @@ def test_a_gate_is_a_form_and_the_file_behind_it(client: TestClient, ledger: Led
     page = client.post(GATE, data={"text": own}).text
     assert "Passed" in page
     assert "The checks as a form" not in page
+    broken = client.post(GATE, data={"text": "[[check]\n</textarea><b>"})
+    assert (broken.status_code, "&lt;/textarea&gt;" in broken.text) == (422, True)
 
 
-def test_a_snapshot_is_taken_listed_and_compared(client: TestClient, flagged: Ledger) -> None:
-    assert "No snapshot has been taken yet" in read(client, SNAPSHOTS).text
-    assert "none" in read(client, "/projects/p/compare?a=none&b=1", 404).text
-    assert read(client, f"{SNAPSHOTS}/99", 404).text
-    assert "A state is a snapshot" in read(client, "/projects/p/compare").text
+def test_a_snapshot_is_taken_and_listed(client: TestClient, flagged: Ledger) -> None:
     first = client.post(SNAPSHOTS, data={"name": " first ", "note": "why"})
     assert "Snapshot first" in first.text
     fill(flagged, [(f"item {n:04}", "late", "positive") for n in range(1, 60)])
@@ -115,16 +93,3 @@ def test_a_snapshot_is_taken_listed_and_compared(client: TestClient, flagged: Le
     assert [(one["name"], one["note"]) for one in listed] == [("first", "why"), (None, None)]
     values = [one["measures"][0]["value"] for one in listed]
     assert [row[4] for row in page.rows[1:]] == [f"{value:.3f}" for value in values[::-1]]
-    compared = read(client, "/projects/p/compare?a=first&b=2")
-    (row,) = [row for row in compared.rows if row[0] == "Krippendorff's alpha"]
-    assert row[1:4] == [f"{values[0]:.3f}", f"{values[1]:.3f}", f"{values[1] - values[0]:+.3f}"]
-    assert "late" in {row[0] for row in compared.rows}
-    rows = [(item, who, "xy"[int(item) % 2], question) for item in "1234" for who in "ab"
-            for question in ("tone", "topic")]  # fmt: skip
-    fill(flagged, rows, "question", project="q")
-    page = client.post("/projects/q/snapshots").text
-    assert "<h2>tone</h2>" in page
-    assert "<h2>topic</h2>" in page
-    assert (
-        '<input type="hidden" name="question" value="' in client.get("/projects/q/snapshots").text
-    )
