@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -50,17 +49,9 @@ def faults(verified: Verified) -> list[int]:
     return [fault.snapshot for fault in verified.faults]
 
 
-# -- what was recorded as it was -----------------------------------------------------------
-
-
 CHOICES: list[dict[str, float]] = [
-    {},
-    {"as_of": 3},
-    {},
-    {"as_of": 4, "known_at": 3},
-    {"since": 2},
-    {},
-]
+    {}, {"as_of": 3}, {}, {"as_of": 4, "known_at": 3}, {"since": 2}, {},
+]  # fmt: skip
 
 
 def follow(ledger: Ledger, now: Clock, kind: str, script: list[Step]) -> None:
@@ -109,37 +100,10 @@ def test_spans_and_other_readings_are_verified(ledger: Ledger, write: Write) -> 
         with ledger.asking(project) as (connection, question):
             told = verify_snapshots(connection, question).to_dict()
         assert (told["passed"], told["recomputed"], told["faults"]) == (True, snapshots, [])
-    assert found(ledger, chain_only=True).recomputed == 0
-    with ledger.writing("p") as (connection, project):
-        erase_annotator(connection, project, "B")
-    assert found(ledger).faults == ()
-
-
-def test_how_far_it_is_is_told(sqlite_ledger: Ledger, write: Write) -> None:
-    sqlite_ledger.import_file(write(HEADER + "i,A,x"), "p")
-    empty = found(sqlite_ledger)
-    assert empty.to_dict() == {
-        "project": "p",
-        "passed": True,
-        "snapshots": 0,
-        "thinned": 0,
-        "recomputed": 0,
-        "seals": 1,
-        "digest": empty.digest,
-        "ledger": [],
-        "faults": [],
-        "notes": [],
-    }
-    for _ in range(3):
-        sqlite_ledger.snapshot("p")
     told: list[tuple[int, int]] = []
-    found(sqlite_ledger, progress=lambda *far: told.append(far))
-    assert told == [(1, 3), (2, 3), (3, 3)]
-    found(sqlite_ledger, chain_only=True, progress=lambda *far: told.append(far))
-    assert told[3:] == [(3, 3)]
-
-
-# -- the record changed --------------------------------------------------------------------
+    assert found(ledger, chain_only=True, progress=lambda *far: told.append(far)).recomputed == 0
+    found(ledger, progress=lambda *far: told.append(far))
+    assert told == [(2, 2), (1, 2), (2, 2)]
 
 
 @pytest.fixture(scope="module")
@@ -226,11 +190,9 @@ def test_change_of_anything_stored_is_found_where_it_is(record_of: Ledger, part:
 
 
 def test_missing_snapshot_unreadable_part_and_changed_label_are_found(record_of: Ledger) -> None:
-    for gone in (1, 2, 3):
-        tables = [f"DELETE FROM {part.name} WHERE snapshot_id = {gone}" for part in PARTS]
-        last = f"DELETE FROM snapshots WHERE id = {gone}"
-        verified = tampered(record_of, *tables, last, chain_only=True)
-        assert faults(verified)[0] == gone + 1
+    tables = [f"DELETE FROM {part.name} WHERE snapshot_id = 2" for part in PARTS]
+    verified = tampered(record_of, *tables, "DELETE FROM snapshots WHERE id = 2", chain_only=True)
+    assert faults(verified)[0] == 3
     for what, statement in UNREADABLE.items():
         verified = tampered(record_of, statement)
         assert faults(verified)[0] == (1 if "pattern" in what else 2), what
@@ -290,9 +252,6 @@ UNREADABLE = {
 }
 
 
-# -- the ledger changed --------------------------------------------------------------------
-
-
 def test_what_the_program_changed_since_is_a_note_or_nothing(ledger: Ledger, write: Write) -> None:
     rows = "\n".join(
         f"i{n},{who},{'xy'[n % place]},nl" for n in range(6) for place, who in ((1, "A"), (2, "B"))
@@ -320,5 +279,4 @@ def test_what_the_program_changed_since_is_a_note_or_nothing(ledger: Ledger, wri
     assert (verified.notes[0].snapshot, verified.notes[0].why) == (
         1, "answers that it counted were erased by change 5"
     )  # fmt: skip
-    payload = json.loads(json.dumps(verified.to_dict()))
-    assert (payload["passed"], payload["faults"]) == (False, []), "seals tell of the attribute"
+    assert not verified.passed, "seals tell of the attribute"
