@@ -1,4 +1,4 @@
-"""The curve from the labels: where its periods end, what it is of, and what it cannot be."""
+"""How far a project is, and its curve rebuilt from the labels: where its periods end."""
 
 from __future__ import annotations
 
@@ -8,12 +8,14 @@ from pathlib import Path
 
 import pytest
 
+from tests.helpers import undo
 from tracker.core import clock
 from tracker.core.errors import InvalidOption
 from tracker.counts.valid_periods import Window
 from tracker.history.curve import Curve, parse_curve_window
 from tracker.ledger import Ledger
 from tracker.projects.annotators import set_annotator_kind
+from tracker.projects.questions import QuestionOptions
 
 Write = Callable[..., Path]
 HEADER = "item,annotator,category,labeled_at\n"
@@ -64,15 +66,6 @@ def test_since_and_until_bound_the_curve_and_its_notes_and_leave_no_answer_out(
     assert dates(before) == ["2024-01-01", "2024-01-02"], "there is nothing to say before the first"
 
 
-def test_days_have_a_point_each_also_those_without_an_answer(ledger: Ledger, write: Write) -> None:
-    answered_on(ledger, write, "2024-02-27", "2024-03-01")
-    curve = ledger.history("p", "day")
-    assert dates(curve) == ["2024-02-27", "2024-02-28", "2024-02-29", "2024-03-01"]
-    assert curve.points[1].assessment.figures() == curve.points[0].assessment.figures()
-    alone = ledger.history("p", "day", window="1d")
-    assert [point.assessment.counts.items for point in alone] == [1, 0, 0, 1]
-
-
 def test_it_is_from_the_first_answer_that_counts_to_the_last(ledger: Ledger, write: Write) -> None:
     """Truths without a time are labelled as they are recorded, months after the work."""
     answered_on(ledger, write, "2024-12-09", "2024-12-22")
@@ -95,7 +88,7 @@ def test_the_last_point_is_not_later_than_now(
     answered_on(sqlite_ledger, write, "2024-01-02", "2024-01-09")
     for every, number in (("day", 8), ("week", 2), ("month", 1)):
         points = sqlite_ledger.history("p", every).points
-        assert len(points) == number
+        assert len(points) == number, "also of days without an answer"
         assert points[-1].moment == (now if every != "day" else now - 43_200_000_001)
         assert all(one.moment < other.moment for one, other in pairwise(points))
 
@@ -127,3 +120,55 @@ def test_each_period_has_the_figures_of_its_own_items(ledger: Ledger, write: Wri
     assert own[1]["measures"][0] == february.measure("percent_agreement").to_dict()
     since = ledger.history("p", every="month", since="2026-02-10").to_dict()["snapshots"]
     assert since[0]["own"]["items"] < 20
+
+
+WANTED = QuestionOptions(wanted=2)
+
+
+def test_coverage_of_the_wanted_answers(ledger: Ledger, write: Write) -> None:
+    file = write("item,annotator,category\n i,A,x\n i,B,x\n i,C,y\n j,A,x\n k,A,\n k,B,x\n l,A,")
+    number = ledger.import_file(file, "p", options=WANTED).id
+    told = ledger.status("p").to_dict()
+    assert told["items"] == 4
+    assert told["items_unanswered"] == 1  # l was skipped by everyone
+    assert told["answers"] == 5
+    assert told["annotators"] == 3
+    assert told["answers_per_item"] == {"0": 1, "1": 2, "3": 1}
+    assert (told["wanted"], told["items_complete"], told["answers_missing"]) == (2, 1, 4)
+    assert told["coverage"] == pytest.approx(1 / 4)
+    assert told["last_import"]["import"] == number
+    ledger.import_file(write("item,annotator,category\n i,A,y"), "p")
+    undo(ledger, 2)
+    assert ledger.status("p").to_dict()["last_import"]["import"] == number
+
+
+def test_pace_and_completion(ledger: Ledger, write: Write) -> None:
+    rows = [("item", "annotator", "category", "labeled_at")]
+    rows += [(f"i{day}", "A", "x", f"2024-03-{day:02}T12:00Z") for day in range(1, 12)]
+    rows.append(("old", "A", "x", "2023-01-01"))  # the pace of late does not heed it
+    ledger.import_file(write(rows), "p", options=WANTED)
+    status = ledger.status("p")
+    assert status.per_day == pytest.approx(1.1)
+    told = status.to_dict()
+    assert told["answers_missing"] == 12
+    assert (told["pace_from"], told["pace_to"]) == ("2024-03-01T12:00:00Z", "2024-03-11T12:00:00Z")
+    # Months later: at no pace of now.
+    assert told["estimated_completion"] is None
+    # 12 answers at 1.1 a day, from the day that is asked about on.
+    then = ledger.status("p", as_of="2024-03-15T12:00").to_dict()
+    assert then["estimated_completion"].startswith("2024-03-26T09:49:05")
+    assert ledger.status("p", as_of="2024-04-09").done_at is None
+    header = "item,annotator,category,labeled_at\n"
+    file = write(header + "i,A,x,2024-03-01T10:00\n j,A,x,2024-03-01T20:00")
+    ledger.import_file(file, "q", options=WANTED)
+    assert ledger.status("q").per_day is None, "less than a day tells of no pace"
+
+
+def test_passes_models_and_references_are_no_further_answers(ledger: Ledger, write: Write) -> None:
+    file = write("item,annotator,category,pass,gold\n i,A,x,1,x\n i,A,x,2,x\n i,B,x,1,x")
+    ledger.import_file(file, "p", options=WANTED)
+    with ledger.writing("p") as (connection, project):
+        set_annotator_kind(connection, project, "B", "model")
+
+    told = ledger.status("p").to_dict()
+    assert (told["answers_per_item"], told["annotators"]) == ({"1": 1}, 1)
