@@ -263,7 +263,7 @@ def test_what_was_told_at_each_change_is_told_of_it_later(
     story: list[Callable[[], object]] = [
         lambda: numbers.append(take("iAx", "iBx", "iCy", "jAx", "jBy", "jCy0.2")),
         lambda: numbers.append(take("iAy", "jCx0.1", "kAz", "kBz", "kCz")),
-        lambda: record(ledger, Seen(1), Seen(2, kind="drift", category=None)),
+        lambda: record(ledger, Seen(1), Seen(2)),
         lambda: ledger.annotators.kind("p", "C", "model"),
         lambda: undo(ledger, numbers[0]),
         lambda: ledger.annotators.kind("p", "C", "human"),
