@@ -12,7 +12,6 @@ from sqlalchemy import select
 
 from tests.audit.flags.found import Seen, listed, record
 from tests.helpers import SEVERAL, SPANS, count_statements, csv_text, standing, stored, undo
-from tests.profiles import both
 from tracker.agreement.run import assess
 from tracker.audit.run import audit_project
 from tracker.core.errors import InvalidOption, NotFound
@@ -85,7 +84,6 @@ def test_aliases_go_where_their_annotator_goes(sqlite_ledger: Ledger, write: Wri
     assert later == [("ann b", "y"), ("cat", "x")]
 
 
-@both
 def test_split_gives_back_what_was_merged_and_came_in_between(ledger: Ledger, write: Write) -> None:
     take(ledger, write, "p", FILES[0])
     take(ledger, write, "q", *FILES)

@@ -12,7 +12,6 @@ import pytest
 from sqlalchemy import select
 
 from tests.helpers import count_statements, fates, standing, stored, undo
-from tests.profiles import both
 from tracker.core.errors import InvalidOption, NotFound, Refused, TrackerError
 from tracker.counts.filter import make_answer_filter
 from tracker.imports.loader import Rejected
@@ -116,7 +115,6 @@ def test_whoever_left_is_asked_for_nothing_more_and_counts_as_before(ledger: Led
     assert ledger.status("p").to_dict()["annotators_gone"] == [], "she is still there"
 
 
-@both
 def test_whoever_is_paused_counts_as_before_and_is_paused_until_resumed(ledger: Ledger) -> None:
     ledger.projects.create("p", wanted=3)
     work_of_ten_days(ledger)

@@ -27,11 +27,7 @@ from tracker.history.curve import rebuilt_curve
 from tracker.history.status import project_status
 from tracker.imports.undo import list_imports, undo_import
 from tracker.ledger import Ledger
-from tracker.projects.categories import (
-    category_names,
-    merge_categories,
-    project_labels_by_category,
-)
+from tracker.projects.categories import category_names, merge_categories, project_labels_by_category
 from tracker.projects.identities import erase_annotator, merge_annotators
 from tracker.projects.projects import find_project
 from tracker.projects.questions import QuestionInfo, list_questions
@@ -40,8 +36,6 @@ from tracker.report.gathered import Asked
 from tracker.storage.as_of import Moment, as_it_was
 
 QUESTIONS = ("tone", "topic")
-
-
 HEADER = "item,annotator,tone,topic,labeled_at"
 
 

@@ -216,7 +216,6 @@ def test_the_preferred_item_comes_first(ledger: Ledger) -> None:
     assert items == ["none", "split", "alike"]
 
 
-@both
 def test_what_is_late_is_told_and_taken_back(ledger: Ledger) -> None:
     register(ledger, 4)
     ledger.assignments.assign("p", to=["ada", "bo"], answers=2, until="2999-01-01")
@@ -232,7 +231,6 @@ def test_what_is_late_is_told_and_taken_back(ledger: Ledger) -> None:
     assert ledger.assignments.assign("p", to=["cleo"], answers=2).answers == 4
 
 
-@both
 def test_assignments_follow_their_annotator(ledger: Ledger) -> None:
     register(ledger, 4)
     ledger.assignments.assign("p", to=["ada", "adele"], answers=2)

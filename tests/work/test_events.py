@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 from sqlalchemy import text
 
-from tests.profiles import both
 from tests.work.test_assignments import give, register
 from tracker.core import clock
 from tracker.ledger import Ledger
@@ -64,7 +63,6 @@ def test_a_pause_is_told_by_whomever_and_without_whose(ledger: Ledger) -> None:
     ]
 
 
-@both
 def test_what_is_late_is_told_once_of_a_batch(ledger: Ledger) -> None:
     register(ledger, 4)
     first = assign(ledger, per_annotator=2)
