@@ -469,6 +469,8 @@ def test_a_merged_name_in_a_closed_list_is_still_read(ledger: Ledger, write: Wri
     done = ledger.import_file(write("item,annotator,category\n i,A,b\n j,A,a"), "p")
     assert fates(done) == {"unchanged": 1, "inserted": 1}
     ledger.categories.merge("p", "b", "c")
+    with pytest.raises(InvalidOption, match="are one category"):
+        ledger.categories.merge("p", "c", "c")
     assert {row[2] for row in standing(ledger)} == {"c"}
     with pytest.raises(InvalidOption, match=r"(?s)'b', of which 'a' is a part.*split p b"):
         ledger.categories.split("p", "a")

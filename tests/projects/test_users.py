@@ -30,6 +30,8 @@ def test_user_is_known_by_name_and_password_alone(ledger: Ledger) -> None:
     assert not ledger.users.any()
     ledger.users.add("ada", "admin", password=PASSWORD)
     ledger.users.add("bo", "viewer", password=None)
+    with pytest.raises(InvalidOption, match="the user 'bo' exists"):
+        ledger.users.add("bo", "admin", password=PASSWORD)
     ledger.users.add("cy", "viewer", password="caf\u00e9 caf\u00e9 caf\u00e9")
     assert ledger.users.with_password("ada", PASSWORD) == ledger.users.show("ada")
     for name, password in [

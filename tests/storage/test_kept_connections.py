@@ -43,12 +43,11 @@ def answers(ledger: Ledger) -> int:
 def test_each_use_of_a_connection_is_as_if_it_were_new(kept: Ledger, url: str) -> None:
     opened: list[object] = []
     event.listen(kept.database.engine, "connect", lambda made, _: opened.append(made))
-    for times in (7, 1):  # more often than the driver asks before it prepares a statement
-        assert [agreed_on(kept) for _ in range(times)] == [2] * times
-        assert agreed_on(kept, as_of="2026-01-15") == 1
-    with kept.one_state():
-        assert agreed_on(kept, as_of="2026-01-15") == 1
-        assert agreed_on(kept) == 2
+    for holding in (nullcontext, kept.one_state):
+        with holding():
+            assert agreed_on(kept) == 2
+            assert agreed_on(kept, as_of="2026-01-15") == 1
+            assert agreed_on(kept) == 2
     assert opened == [], "that of the start serves all"
     with kept.database.read() as connection:
         connection.execute(text("CREATE TEMPORARY TABLE labels (item_id INTEGER)"))
