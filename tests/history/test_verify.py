@@ -102,10 +102,10 @@ def test_spans_and_other_readings_are_verified(ledger: Ledger, write: Write) -> 
         with ledger.asking(project) as (connection, question):
             told = verify_snapshots(connection, question).to_dict()
         assert (told["passed"], told["recomputed"], told["faults"]) == (True, snapshots, [])
-    told: list[tuple[int, int]] = []
-    assert found(ledger, chain_only=True, progress=lambda *far: told.append(far)).recomputed == 0
-    found(ledger, progress=lambda *far: told.append(far))
-    assert told == [(2, 2), (1, 2), (2, 2)]
+    seen: list[tuple[int, int]] = []
+    assert found(ledger, chain_only=True, progress=lambda *far: seen.append(far)).recomputed == 0
+    found(ledger, progress=lambda *far: seen.append(far))
+    assert seen == [(2, 2), (1, 2), (2, 2)]
 
 
 @pytest.fixture(scope="module")
