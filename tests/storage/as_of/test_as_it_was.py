@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection
 
 from tests.audit.flags.found import Seen, acted, record
 from tests.helpers import SEVERAL, count_statements, question_of, undo
@@ -50,7 +50,6 @@ from tracker.storage.as_of import (
     shadow_item_ids,
     shadow_tables_of_items,
 )
-from tracker.storage.schema import Label
 
 Look = tuple[float | None, float | None]  # as of, known at: seconds into the script
 
@@ -173,15 +172,6 @@ def test_look_back_leaves_nothing_also_after_an_error(twice: Ledger) -> None:
             raise ZeroDivisionError
         assert seen(connection, question) == ["Ay", "Cy"]
         assert temporary_tables(connection) == 0
-
-
-def test_plans_that_a_server_keeps_do_not_mix_states(twice: Ledger) -> None:
-    answers = select(func.count()).where(Label.project_id == 1)
-    with twice.reading("p") as (connection, project):
-        for _ in range(3):
-            assert {connection.scalar(answers) for _ in range(8)} == {2}
-            with as_it_was(connection, project.id, Moment(through=1)):
-                assert {connection.scalar(answers) for _ in range(8)} == {0}
 
 
 def test_a_look_back_takes_as_many_statements_whatever_there_is(
