@@ -1,21 +1,21 @@
-"""The curve from the labels: where its periods end, what it is of, and what it cannot be."""
+"""How far a project is, and its curve rebuilt from the labels: where its periods end."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from tests.helpers import SEVERAL, SPANS, undo
+from tests.helpers import undo
 from tracker.core import clock
-from tracker.core.errors import InvalidOption, TrackerError
+from tracker.core.errors import InvalidOption
 from tracker.counts.valid_periods import Window
 from tracker.history.curve import Curve, parse_curve_window
 from tracker.ledger import Ledger
 from tracker.projects.annotators import set_annotator_kind
+from tracker.projects.questions import QuestionOptions
 
 Write = Callable[..., Path]
 HEADER = "item,annotator,category,labeled_at\n"
@@ -34,9 +34,6 @@ def answered_on(ledger: Ledger, write: Write, *days: str, project: str = "p") ->
     ledger.import_file(write(HEADER + "\n".join(rows)), project)
 
 
-# -- periods -------------------------------------------------------------------------------
-
-
 def test_weeks_end_on_sundays_and_months_on_their_last_day(
     sqlite_ledger: Ledger, write: Write
 ) -> None:
@@ -50,8 +47,6 @@ def test_weeks_end_on_sundays_and_months_on_their_last_day(
     answered_on(sqlite_ledger, write, "2023-11-30", "2024-04-01", project="months")
     ends = ["2023-11-30", "2023-12-31", "2024-01-31", "2024-02-29", "2024-03-31", "2024-04-30"]
     assert dates(sqlite_ledger.history("months", "month")) == ends
-    answered_on(sqlite_ledger, write, "2023-02-28", project="no leap year")
-    assert dates(sqlite_ledger.history("no leap year", "month")) == ["2023-02-28"]
 
 
 def test_since_and_until_bound_the_curve_and_its_notes_and_leave_no_answer_out(
@@ -65,23 +60,10 @@ def test_since_and_until_bound_the_curve_and_its_notes_and_leave_no_answer_out(
     assert [point.assessment.counts.items for point in curve] == [2, 2, 2]
     assert {point.to_dict()["selection"] for point in curve} == {None}
     assert [note.text[-2:] for note in curve.notes] == ["20"]
-    notes = sqlite_ledger.history("p", "day").to_dict()["notes"]
-    assert [note["text"][-2:] for note in notes] == ["01", "05", "20"]
     assert dates(sqlite_ledger.history("p", "month", until="2023-12-31")) == []
     assert dates(sqlite_ledger.history("p", "month", since="2024-02-01")) == []
     before = sqlite_ledger.history("p", "day", since="2023-01-01", until="2024-01-02")
     assert dates(before) == ["2024-01-01", "2024-01-02"], "there is nothing to say before the first"
-
-
-def test_days_have_a_point_each_also_those_without_an_answer(ledger: Ledger, write: Write) -> None:
-    answered_on(ledger, write, "2024-02-27", "2024-03-01")
-    curve = ledger.history("p", "day")
-    assert dates(curve) == ["2024-02-27", "2024-02-28", "2024-02-29", "2024-03-01"]
-    assert curve.points[1].assessment.figures() == curve.points[0].assessment.figures()
-    alone = ledger.history("p", "day", window="1d")
-    assert [point.assessment.counts.items for point in alone] == [1, 0, 0, 1]
-    assert alone.points[1].assessment.measure("percent_agreement").undefined == "too_few_items"
-    assert alone.points[3].assessment.counts.annotators == 2
 
 
 def test_it_is_from_the_first_answer_that_counts_to_the_last(ledger: Ledger, write: Write) -> None:
@@ -106,125 +88,23 @@ def test_the_last_point_is_not_later_than_now(
     answered_on(sqlite_ledger, write, "2024-01-02", "2024-01-09")
     for every, number in (("day", 8), ("week", 2), ("month", 1)):
         points = sqlite_ledger.history("p", every).points
-        assert len(points) == number
+        assert len(points) == number, "also of days without an answer"
         assert points[-1].moment == (now if every != "day" else now - 43_200_000_001)
         assert all(one.moment < other.moment for one, other in pairwise(points))
 
 
-# -- what it is of -------------------------------------------------------------------------
-
-
-def test_some_annotators_and_some_items(ledger: Ledger, write: Write) -> None:
-    rows = [
-        f"i{n},{who},{'x' if who != 'C' else 'y'},2024-01-0{n},{'nl' if n % 2 else 'de'}"
-        for n in range(1, 7)
-        for who in "ABC"
-    ]
-    header = "item,annotator,category,labeled_at,language\n"
-    ledger.import_file(write(header + "\n".join(rows)), "p", keep=["language"])
-    every = ledger.history("p", "day")
-    chosen: dict[str, Any] = {"exclude_annotators": "C", "where": {"language": "nl"}}
-    some = ledger.history("p", "day", **chosen)
-    assert [point.assessment.counts.items for point in every] == [1, 2, 3, 4, 5, 6]
-    assert [point.assessment.counts.items for point in some] == [1, 1, 2, 2, 3, 3]
-    assert {point.assessment.counts.annotators for point in some} == {2}
-    for point in some:
-        measures = [one.measure for one in point.assessment.measures]
-        as_of = clock.iso(point.moment)
-        then = ledger.agreement("p", measures=measures, as_of=as_of, **chosen)
-        assert point.assessment.figures() == then.figures()
-        selection = point.to_dict()["selection"]
-        assert (selection["excluded"], selection["where"]) == (["C"], {"language": ["nl"]})
-    only = ledger.history("p", "day", annotators=["A", "B"])
-    assert only.points[-1].assessment.measure("percent_agreement").value == 1.0
-
-
-# -- what it cannot be ---------------------------------------------------------------------
-
-
 def test_windows() -> None:
     for words, window in (
-        ("all", Window()),
-        (" all ", Window()),
-        ("7d", Window(days=7)),
-        ("1 day", Window(days=1)),
-        ("4w", Window(days=28)),
-        ("1  Week", Window(days=7)),
-        ("LAST-1-items", Window(items=1)),
-    ):
+        (" all ", Window()), ("7d", Window(days=7)), ("4w", Window(days=28)),
+        ("1  Day", Window(days=1)), ("LAST-1-items", Window(items=1)),
+    ):  # fmt: skip
         assert parse_curve_window(words) == window, words
     for words in ("", "0d", "7", "7h", "-7d", "1.5d", "last-0-items", "last-items", "last 5 items"):
-        with pytest.raises(InvalidOption) as raised:
+        with pytest.raises(InvalidOption, match="is not a window"):
             parse_curve_window(words)
-        assert raised.value.message == f"--window {words!r} is not a window"
-        assert raised.value.mend == "all, whole days such as 7d, or last-500-items"
 
 
-REFUSED: tuple[tuple[dict[str, Any], str, str], ...] = (
-    ({"every": "year"}, "--every 'year' is not a period", "one of: day, week, month"),
-    ({"window": "7h"}, "--window '7h' is not a window", "last-500-items"),
-    (
-        {"measures": ["scott_pi", "conger_kappa"]},
-        "conger_kappa needs to know who answered what, which a rebuilt curve does not",
-        "these do not: percent_agreement, scott_pi, fleiss_kappa, krippendorff_alpha",
-    ),
-    ({"measures": ["cohen_kappa"]}, "cohen_kappa needs to know who answered what", ""),
-    ({"measures": ["scot_pi"]}, "there is no measure 'scot_pi'", "did you mean 'scott_pi'"),
-    ({"measures": ["token_f1"]}, "token_f1 does not fit 'p'", "these do"),
-    ({"annotators": "Z"}, "annotator", ""),
-    ({"where": {"language": "nl"}}, "language", ""),
-    ({"since": "2024-02-01", "until": "2024-01-01"}, "is later than --until", ""),
-)
-
-
-def test_what_cannot_be_asked(sqlite_ledger: Ledger, write: Write) -> None:
-    sqlite_ledger.projects.create("p")
-    assert sqlite_ledger.history("p", "day").to_dict()["snapshots"] == []
-    answered_on(sqlite_ledger, write, "2024-01-02")
-    for asked, message, mend in REFUSED:
-        with pytest.raises(TrackerError) as raised:
-            sqlite_ledger.history("p", **({"every": "day"} | asked))
-        assert message in raised.value.message
-        assert mend in (raised.value.mend or "")
-    recorded: dict[str, Any]
-    for recorded in ({"window": "7d"}, {"since": "7d"}, {"annotators": "A"}):
-        with pytest.raises(InvalidOption, match="recorded snapshots keep the selection") as raised:
-            sqlite_ledger.history("p", **recorded)
-        assert "add --every week" in str(raised.value)
-    undo(sqlite_ledger, 1)
-    assert sqlite_ledger.history("p", "day", window="last-3-items").points == ()
-    spans = write("item,annotator,category,start,end\nd,A,x,0,4\n d,B,x,0,4")
-    sqlite_ledger.import_file(spans, "spans", options=SPANS)
-    with pytest.raises(InvalidOption) as raised:
-        sqlite_ledger.history("spans", "day")
-    assert raised.value.message == "the curve of 'spans', a project of spans, cannot be rebuilt"
-    assert raised.value.mend == "record it: tracker snapshot spans"
-    rows = [f"i{n},{who},{c},2024-01-02" for n in range(5) for who in "AB" for c in "xyz"[: 1 + n]]
-    sqlite_ledger.import_file(write(HEADER + "\n".join(rows)), "several", options=SEVERAL)
-    (point,) = sqlite_ledger.history("several", "month")
-    assert point.assessment.measure("krippendorff_alpha").value == 1.0
-    assert "gwet_ac1" not in {measure.measure for measure in point.assessment.measures}
-
-
-@pytest.mark.parametrize("zone", ["UTC", "America/New_York"])
-def test_weeks_of_a_time_zone_are_over_at_its_midnight(
-    sqlite_ledger: Ledger, write: Write, zone: str
-) -> None:
-    rows = [
-        f"{week} {n},{who},{'x' if n % 3 or who == 'A' else 'y'},2026-{month:02}-{day:02}T12:00"
-        for week, (month, day) in enumerate([(3, 18), (3, 25), (4, 1), (4, 8), (4, 15)])
-        for n in range(9)
-        for who in "AB"
-    ]
-    sqlite_ledger.import_file(write(HEADER + "\n".join(rows)), "p")
-    sqlite_ledger.projects.set("p", timezone=zone)
-    assert len(sqlite_ledger.monitor("p", "percent_agreement").points) == 5
-
-
-@pytest.mark.parametrize("zone", ["UTC", "America/New_York"])
-def test_each_period_has_the_figures_of_its_own_items(
-    ledger: Ledger, write: Write, zone: str
-) -> None:
+def test_each_period_has_the_figures_of_its_own_items(ledger: Ledger, write: Write) -> None:
     rows = [
         f"{month} {n},{who},{'y' if who == 'B' and n % 3 == 0 else 'x'},2026-{month:02}-{n + 1:02}"
         for month in (1, 2, 3)
@@ -233,14 +113,62 @@ def test_each_period_has_the_figures_of_its_own_items(
     ]
     late = "1 0,C,x,2026-03-05"  # the item moves into the month of its last answer
     ledger.import_file(write(HEADER + "\n".join([*rows, late])), "p")
-    ledger.projects.set("p", timezone=zone)
     told = ledger.history("p", every="month", measures=["percent_agreement"]).to_dict()
     own = [point["own"] for point in told["snapshots"]]
-    if zone == "UTC":
-        assert [one["items"] for one in own] == [19, 20, 21]
-        assert [one["answers"] for one in own] == [38, 40, 43]
-        february = ledger.agreement("p", since="2026-02-01", until="2026-02-28")
-        assert own[1]["measures"][0] == february.measure("percent_agreement").to_dict()
-    assert sum(one["items"] for one in own) == 60
+    assert [(one["items"], one["answers"]) for one in own] == [(19, 38), (20, 40), (21, 43)]
+    february = ledger.agreement("p", since="2026-02-01", until="2026-02-28")
+    assert own[1]["measures"][0] == february.measure("percent_agreement").to_dict()
     since = ledger.history("p", every="month", since="2026-02-10").to_dict()["snapshots"]
     assert since[0]["own"]["items"] < 20
+
+
+WANTED = QuestionOptions(wanted=2)
+
+
+def test_coverage_of_the_wanted_answers(ledger: Ledger, write: Write) -> None:
+    file = write("item,annotator,category\n i,A,x\n i,B,x\n i,C,y\n j,A,x\n k,A,\n k,B,x\n l,A,")
+    number = ledger.import_file(file, "p", options=WANTED).id
+    told = ledger.status("p").to_dict()
+    assert told["items"] == 4
+    assert told["items_unanswered"] == 1  # l was skipped by everyone
+    assert told["answers"] == 5
+    assert told["annotators"] == 3
+    assert told["answers_per_item"] == {"0": 1, "1": 2, "3": 1}
+    assert (told["wanted"], told["items_complete"], told["answers_missing"]) == (2, 1, 4)
+    assert told["coverage"] == pytest.approx(1 / 4)
+    assert told["last_import"]["import"] == number
+    ledger.import_file(write("item,annotator,category\n i,A,y"), "p")
+    undo(ledger, 2)
+    assert ledger.status("p").to_dict()["last_import"]["import"] == number
+
+
+def test_pace_and_completion(ledger: Ledger, write: Write) -> None:
+    rows = [("item", "annotator", "category", "labeled_at")]
+    rows += [(f"i{day}", "A", "x", f"2024-03-{day:02}T12:00Z") for day in range(1, 12)]
+    rows.append(("old", "A", "x", "2023-01-01"))  # the pace of late does not heed it
+    ledger.import_file(write(rows), "p", options=WANTED)
+    status = ledger.status("p")
+    assert status.per_day == pytest.approx(1.1)
+    told = status.to_dict()
+    assert told["answers_missing"] == 12
+    assert (told["pace_from"], told["pace_to"]) == ("2024-03-01T12:00:00Z", "2024-03-11T12:00:00Z")
+    # Months later: at no pace of now.
+    assert told["estimated_completion"] is None
+    # 12 answers at 1.1 a day, from the day that is asked about on.
+    then = ledger.status("p", as_of="2024-03-15T12:00").to_dict()
+    assert then["estimated_completion"].startswith("2024-03-26T09:49:05")
+    assert ledger.status("p", as_of="2024-04-09").done_at is None
+    header = "item,annotator,category,labeled_at\n"
+    file = write(header + "i,A,x,2024-03-01T10:00\n j,A,x,2024-03-01T20:00")
+    ledger.import_file(file, "q", options=WANTED)
+    assert ledger.status("q").per_day is None, "less than a day tells of no pace"
+
+
+def test_passes_models_and_references_are_no_further_answers(ledger: Ledger, write: Write) -> None:
+    file = write("item,annotator,category,pass,gold\n i,A,x,1,x\n i,A,x,2,x\n i,B,x,1,x")
+    ledger.import_file(file, "p", options=WANTED)
+    with ledger.writing("p") as (connection, project):
+        set_annotator_kind(connection, project, "B", "model")
+
+    told = ledger.status("p").to_dict()
+    assert (told["answers_per_item"], told["annotators"]) == ({"1": 1}, 1)

@@ -1,8 +1,8 @@
-"""Annotators merged, split and erased: as if the names had been right from the start."""
+"""Annotators suggested as one, merged, split and erased: as if names had always been right."""
 
 from __future__ import annotations
 
-import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,24 +11,12 @@ import pytest
 from sqlalchemy import select
 
 from tests.audit.flags.found import Seen, listed, record
-from tests.helpers import SEVERAL, SPANS, count_statements, standing, stored, undo
-from tests.profiles import both
+from tests.helpers import SEVERAL, SPANS, count_statements, csv_text, standing, stored, undo
 from tracker.agreement.run import assess
 from tracker.audit.run import audit_project
 from tracker.core.errors import InvalidOption, NotFound
-from tracker.counts.trail import change_sentence, list_activity
-from tracker.history.snapshot import find_snapshot
 from tracker.ledger import Ledger
-from tracker.projects.annotators import (
-    add_annotator_alias,
-    annotator_names,
-    list_annotators,
-    rename_annotator,
-    set_annotator_kind,
-)
-from tracker.projects.identities import erase_annotator, merge_annotators, split_annotator
-from tracker.projects.questions import QuestionOptions
-from tracker.storage.schema import Base, Change
+from tracker.storage.schema import Base
 
 Write = Callable[..., Path]
 
@@ -42,20 +30,9 @@ FILES = (
 SAME = ("item", "annotator", "category", "labeled_at")
 
 
-def people(ledger: Ledger, function: Callable[..., Any], *names: str, project: str = "p") -> Any:
-    """What a function does to annotators of a project."""
-    with ledger.writing(project) as (connection, found):
-        return function(connection, found, *names)
-
-
 def names(ledger: Ledger, project: str = "p") -> dict[str, tuple[str, ...]]:
-    with ledger.reading(project) as (connection, found):
-        return {one.name: one.aliases for one in list_annotators(connection, found)}
-
-
-def numbers(ledger: Ledger) -> dict[int, str]:
-    with ledger.reading("p") as (connection, found):
-        return annotator_names(connection, found)
+    people = [row.annotator for row in ledger.annotators.list(project)]
+    return {one.name: one.aliases for one in people}
 
 
 def told(ledger: Ledger, project: str = "p") -> dict[str, Any]:
@@ -78,114 +55,63 @@ def take(ledger: Ledger, write: Write, project: str, *files: str, **how: Any) ->
     return [ledger.import_file(write(text), project, **how).id for text in files]
 
 
-# -- merged --------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("before", [1, 3])
-def test_merge_at_any_time_gives_the_figures_of_one_name(
-    sqlite_ledger: Ledger, write: Write, before: int
-) -> None:
-    ledger = sqlite_ledger
-    imports = take(ledger, write, "p", *FILES[:before])
-    merged = people(ledger, merge_annotators, "ann b", "ann")
-    imports += take(ledger, write, "p", *FILES[before:])
-    right = take(ledger, write, "right", *(text.replace("ann b", "ann") for text in FILES))
-    assert (merged.name, merged.aliases) == ("ann", ("ann b",))
-    assert standing(ledger, "p", *SAME) == standing(ledger, "right", *SAME)
-    assert told(ledger) == told(ledger, "right")
-    assert ledger.database.check() == []
-    for numbers in (imports, right):
-        undo(ledger, numbers[1])
-    assert standing(ledger, "p", *SAME) == standing(ledger, "right", *SAME)
-
-
-@pytest.mark.parametrize(
-    ("options", "columns", "rows"),
-    [
-        (SEVERAL, "category", ("x\n i,ann,y", "z", "\n j,ann b,x\n j,ann b,y")),
-        (SPANS, "category,start,end", ("x,0,3\n i,ann,y,5,7", "x,1,3", ",,\n j,ann b,y,0,9")),
-    ],
-    ids=["several", "spans"],
-)
-def test_whole_answers_are_merged(
-    ledger: Ledger, write: Write, options: QuestionOptions, columns: str, rows: tuple[str, ...]
-) -> None:
-    header = f"item,annotator,{columns}\n"
-    files = [f"{header}i,{who},{row}" for who, row in zip(("ann", "bob", "ann b"), rows)]  # noqa: B905
-    take(ledger, write, "p", *files, options=options)
+def test_whole_answers_of_spans_are_merged(ledger: Ledger, write: Write) -> None:
+    header = "item,annotator,category,start,end\n"
+    rows = ("i,ann,x,0,3\n i,ann,y,5,7", "i,bob,x,1,3", "i,ann b,,,\n j,ann b,y,0,9")
+    take(ledger, write, "p", *(header + row for row in rows), options=SPANS)
     before = standing(ledger)
-    people(ledger, merge_annotators, "ann b", "ann")
-    take(ledger, write, "right", *(text.replace("ann b", "ann") for text in files), options=options)
+    ledger.annotators.merge("p", "ann b", "ann")
+    right = (header + row.replace("ann b", "ann") for row in rows)
+    take(ledger, write, "right", *right, options=SPANS)
     assert standing(ledger) == standing(ledger, "right")
-    figures = [ledger.agreement(project).figures() for project in ("p", "right")]
-    assert figures[0] == figures[1]
-    people(ledger, split_annotator, "ann b")
+    assert ledger.agreement("p").figures() == ledger.agreement("right").figures()
+    ledger.annotators.split("p", "ann b")
     assert standing(ledger) == before
 
 
 def test_aliases_go_where_their_annotator_goes(sqlite_ledger: Ledger, write: Write) -> None:
     take(sqlite_ledger, write, "p", FILES[0])
-    people(sqlite_ledger, add_annotator_alias, "ann b", "anna")
-    people(sqlite_ledger, merge_annotators, "ann b", "ann")
+    sqlite_ledger.annotators.alias("p", "ann b", "anna")
+    sqlite_ledger.annotators.merge("p", "ann b", "ann")
     assert names(sqlite_ledger) == {"ann": ("ann b", "anna"), "bob": (), "cat": ()}
-    people(sqlite_ledger, merge_annotators, "anna", "cat")  # whoever an alias is of is meant
+    sqlite_ledger.annotators.merge("p", "anna", "cat")  # whoever an alias is of is meant
     assert names(sqlite_ledger) == {"bob": (), "cat": ("ann", "ann b", "anna")}
-    people(sqlite_ledger, split_annotator, "ann b")
+    sqlite_ledger.annotators.split("p", "ann b")
     assert names(sqlite_ledger) == {"ann b": (), "bob": (), "cat": ("ann", "anna")}
     assert {row[1] for row in standing(sqlite_ledger)} == {"ann b", "bob", "cat"}
     take(sqlite_ledger, write, "p", HEADER + "n,anna,x,9\n n,ann b,y,9")
-    assert [row[1:] for row in standing(sqlite_ledger) if row[0] == "n"] == [
-        ("ann b", "y"),
-        ("cat", "x"),
-    ]
+    later = [row[1:] for row in standing(sqlite_ledger) if row[0] == "n"]
+    assert later == [("ann b", "y"), ("cat", "x")]
 
 
-# -- split ---------------------------------------------------------------------------------
-
-
-@both
 def test_split_gives_back_what_was_merged_and_came_in_between(ledger: Ledger, write: Write) -> None:
     take(ledger, write, "p", FILES[0])
     take(ledger, write, "q", *FILES)
-    before, figures = standing(ledger, "p", *SAME), told(ledger)
+    take(ledger, write, "one", *(text.replace("ann b", "ann") for text in FILES[:2]))
     other = standing(ledger, "q", *SAME)
-    people(ledger, merge_annotators, "ann b", "ann")
-    assert standing(ledger, "p", *SAME) != before
-    free = people(ledger, split_annotator, "ann b")
-    assert (free.name, free.aliases) == ("ann b", ())
-    assert standing(ledger, "p", *SAME) == before
-    assert told(ledger) == figures
-    people(ledger, merge_annotators, "ann b", "ann")
+    ledger.annotators.merge("p", "ann b", "ann")
     take(ledger, write, "p", FILES[1])
-    people(ledger, split_annotator, "ann b")
+    assert standing(ledger, "p", *SAME) == standing(ledger, "one", *SAME)
+    assert told(ledger) == told(ledger, "one")
+    ledger.annotators.split("p", "ann b")
     take(ledger, write, "p", FILES[2])
     assert standing(ledger, "p", *SAME) == standing(ledger, "q", *SAME)
     assert told(ledger) == told(ledger, "q")
-    people(ledger, merge_annotators, "ann b", "ann")
+    ledger.annotators.merge("p", "ann b", "ann")
     take(ledger, write, "p", HEADER + "n,ann,x,7\n n,ann b,x,7")
-    people(ledger, split_annotator, "ann b")
+    ledger.annotators.split("p", "ann b")
     assert [row[1] for row in standing(ledger) if row[0] == "n"] == ["ann", "ann b"]
-    people(ledger, erase_annotator, "cat")
+    ledger.annotators.erase("p", "cat")
     assert standing(ledger, "q", *SAME) == other, "another project is left alone"
-    with ledger.reading("p") as (connection, project):
-        of_project = select(Change.kind, Change.detail).where(Change.project_id == project.id)
-        changes = connection.execute(of_project.order_by(Change.id)).all()
-    assert [(kind, json.loads(detail)) for kind, detail in changes if "annotator" in kind][-3:] == [
-        ("merge annotators", {"annotator": 3, "into": 1}),
-        ("split annotator", {"alias": 3, "from": 1}),
-        ("erase annotator", {"annotator": 4}),
-    ]
     assert ledger.database.check() == []
 
 
 def test_who_was_flagged_under_another_name_is_flagged(sqlite_ledger: Ledger, write: Write) -> None:
     take(sqlite_ledger, write, "p", FILES[0])
-    flagged = {n for n, name in numbers(sqlite_ledger).items() if name == "ann b"}
-    record(sqlite_ledger, Seen(*flagged))
-    people(sqlite_ledger, merge_annotators, "ann b", "ann")
+    record(sqlite_ledger, Seen(3))
+    sqlite_ledger.annotators.merge("p", "ann b", "ann")
     found = sqlite_ledger.agreement("p", exclude_flagged=True)
-    assert found.selection is not None
-    assert found.selection["excluded"] == ["ann"]
+    assert (found.selection or {})["excluded"] == ["ann"]
 
 
 def test_pairs_are_merged_by_one_change_and_as_many_statements_as_one(
@@ -203,31 +129,18 @@ def test_pairs_are_merged_by_one_change_and_as_many_statements_as_one(
     assert counts[0] == counts[1]
     assert names(ledger) == {f"c{n}": (f"a{n}", f"b{n}") for n in range(9)}
     assert {row[1] for row in standing(ledger)} == {f"c{n}" for n in range(9)}
-    with ledger.reading("p") as (connection, found):
-        last, first = (change_sentence(one) for one in list_activity(connection, found, 2).acts)
-    assert first == "merged a0 into b0, b0 into c0"
-    assert last.startswith("merged a1 into b1, b1 into c1, a2 into b2")
+    assert [act.kind for act in ledger.projects.changes("p").acts][:2] == ["merge annotators"] * 2
     assert ledger.verify("p").passed
     assert ledger.database.check() == []
-
-
-# -- erased --------------------------------------------------------------------------------
 
 
 def test_after_an_erasure_the_figures_are_those_without_the_answers(
     ledger: Ledger, write: Write
 ) -> None:
     take(ledger, write, "p", *FILES)
-    people(ledger, merge_annotators, "ann b", "ann")
-    answers = sum(row[1] == "ann" for row in standing(ledger))
-    assert people(ledger, erase_annotator, "ann b") == answers
-    without = [
-        "\n".join(
-            line for line in text.split("\n") if ",ann," not in line and ",ann b," not in line
-        )
-        for text in FILES
-    ]
-    take(ledger, write, "right", *without)
+    ledger.annotators.merge("p", "ann b", "ann")
+    ledger.annotators.erase("p", "ann b")
+    take(ledger, write, "right", *(re.sub(r"\n ?\w,ann( b)?,.*", "", text) for text in FILES))
     assert standing(ledger, "p", *SAME) == standing(ledger, "right", *SAME)
     assert told(ledger) == told(ledger, "right")
     assert ledger.database.check() == []
@@ -242,47 +155,37 @@ def test_erasure_leaves_a_number(sqlite_ledger: Ledger, write: Write) -> None:
     imports = take(ledger, write, "p", text, text.replace(",1", ",2").replace("x,", "y,"))
     record(ledger, Seen(1), Seen(1, kind="copying", other=2))
     undo(ledger, imports[1])
-    people(ledger, rename_annotator, name, other)
-    people(ledger, add_annotator_alias, other, "billie")
-    people(ledger, merge_annotators, third, other)
-    people(ledger, set_annotator_kind, other, "model")
+    ledger.annotators.rename("p", name, other)
+    ledger.annotators.alias("p", other, "billie")
+    ledger.annotators.merge("p", third, other)
+    ledger.annotators.kind("p", other, "model")
     taken = ledger.snapshot("p", annotators=[other, "bob"])
-    people(ledger, erase_annotator, other)
+    ledger.annotators.erase("p", other)
     with ledger.database.read() as connection:
-        rows = [
-            (table.name, row)
-            for table in Base.metadata.tables.values()
-            for row in connection.execute(select(table))
-        ]
+        rows = [(table.name, row) for table in Base.metadata.tables.values()
+                for row in connection.execute(select(table))]  # fmt: skip
     erased = (name, other, third, "billie")
     assert [row for row in rows if any(who in str(row) for who in erased)] == []
     assert set(names(ledger)) == {"bob", "erased 1"}
     answers = [row for table, row in rows if table in {"labels", "past_labels"}]
     assert {(row.annotator_id, row.given_as) for row in answers} == {(2, 2)}
     assert len(listed(ledger)) == 2
-    with ledger.asking("p") as (connection, question):
-        snapshot = find_snapshot(connection, question, 1).assessment
-    assert snapshot.figures() == taken.assessment.figures()
-    assert snapshot.selection is not None
-    assert snapshot.selection["annotators"] == ["bob", "erased 1"]
+    (snapshot,) = ledger.history("p").snapshots
+    assert snapshot.assessment.figures() == taken.assessment.figures()
+    assert (snapshot.assessment.selection or {})["annotators"] == ["bob", "erased 1"]
     take(ledger, write, "q", HEADER + "i,ann,x,1\n i,erased 1,y,1")
-    people(ledger, erase_annotator, "ann", project="q")
+    ledger.annotators.erase("q", "ann")
     assert {row[1] for row in standing(ledger, "q")} == {"erased 1"}, "the number was taken"
 
 
-# -- what is said and left alone -----------------------------------------------------------
-
-
-REFUSED: list[tuple[Callable[..., Any], tuple[str, ...], type[Exception], str]] = [
-    (merge_annotators, ("an", "ann"), NotFound, r"no annotator 'an' in 'p'\ndid you mean"),
-    (merge_annotators, ("ann", "nobody"), NotFound, "no annotator 'nobody'"),
-    (merge_annotators, ("ann", " ann "), InvalidOption, "are already one annotator"),
-    (merge_annotators, ("anna", "ann"), InvalidOption, "are already one annotator"),
-    (merge_annotators, ("cat", "ann"), InvalidOption, "'cat' is a model annotator, 'ann' a"),
-    (split_annotator, ("ann",), NotFound, r"'ann' is not an alias.*\n'ann' has the aliases: anna"),
-    (split_annotator, ("bob",), NotFound, r"'bob' is not an alias of another annotator$"),
-    (split_annotator, ("bib",), NotFound, r"no annotator 'bib'.*\ndid you mean 'bob'"),
-    (erase_annotator, ("bib",), NotFound, "no annotator 'bib'"),
+REFUSED: list[tuple[str, tuple[str, ...], type[Exception], str]] = [
+    ("merge", ("an", "ann"), NotFound, r"no annotator 'an' in 'p'\ndid you mean"),
+    ("merge", ("ann", "nobody"), NotFound, "no annotator 'nobody'"),
+    ("merge", ("anna", "ann"), InvalidOption, "are already one annotator"),
+    ("merge", ("cat", "ann"), InvalidOption, "'cat' is a model annotator, 'ann' a"),
+    ("split", ("ann",), NotFound, r"'ann' is not an alias.*\n'ann' has the aliases: anna"),
+    ("split", ("bob",), NotFound, r"'bob' is not an alias of another annotator$"),
+    ("erase", ("bib",), NotFound, "no annotator 'bib'"),
 ]
 
 
@@ -290,10 +193,104 @@ def test_what_cannot_be_done_says_why_and_changes_nothing(
     sqlite_ledger: Ledger, write: Write
 ) -> None:
     take(sqlite_ledger, write, "p", FILES[0])
-    people(sqlite_ledger, add_annotator_alias, "ann", "anna")
-    people(sqlite_ledger, set_annotator_kind, "cat", "model")
+    sqlite_ledger.annotators.alias("p", "ann", "anna")
+    sqlite_ledger.annotators.kind("p", "cat", "model")
     before = stored(sqlite_ledger)
-    for function, given, error, message in REFUSED:
+    for act, given, error, message in REFUSED:
         with pytest.raises(error, match=message):
-            people(sqlite_ledger, function, *given)
+            getattr(sqlite_ledger.annotators, act)("p", *given)
     assert stored(sqlite_ledger) == before
+
+
+HEAD = ("item", "annotator", "category")
+
+
+def suggested(ledger: Ledger, project: str = "p") -> set[tuple[str, str]]:
+    return {(one.name, one.into) for one in ledger.annotators.duplicates(project)}
+
+
+def fill(
+    ledger: Ledger, write: Write, rows: list[tuple[str, ...]], project: str = "p", **how: Any
+) -> None:
+    ledger.import_file(write(csv_text([HEAD, *rows])), project, **how)
+
+
+ALIKE = [
+    ("Ada Lovelace", "ada_lovelace", "the same name"),
+    ("Lovelace, Ada", "ada.lovelace", "the same name"),
+    ("Zoë", "ZOE", "the same name"),
+    ("ada.lovelace@a.example", "Ada Lovelace", "that of the e-mail"),
+    ("ada+work@a.example", "ada", "that of the e-mail"),
+    ("ada@a.example", "ada@b.example", "two e-mail addresses"),
+    ("17", "ada@b.example", "a number and an e-mail"),
+]
+UNLIKE = [
+    ("ada", "adam"),
+    ("ada@x.example", "adam@x.example"),
+    ("1", "11"),
+    ("1", "ada"),
+    ("!", "?"),
+]
+
+
+def test_names_that_look_alike_are_suggested_with_the_reason(
+    sqlite_ledger: Ledger, write: Write
+) -> None:
+    for name, other, why in ALIKE:
+        rows = [("1", name, "x"), ("2", other, "x"), ("2", "bob", "x")]
+        fill(sqlite_ledger, write, rows, name)
+        (found,) = sqlite_ledger.annotators.duplicates(name)
+        assert {found.name, found.into} == {name, other}
+        assert why in found.why, name
+    for name, other in UNLIKE:
+        fill(sqlite_ledger, write, [("1", name, "x"), ("2", other, "x")], f"{name} {other}")
+        assert suggested(sqlite_ledger, f"{name} {other}") == set(), (name, other)
+
+
+def test_suggestion_follows_the_fuller_name_and_names_no_two_people(
+    sqlite_ledger: Ledger, write: Write
+) -> None:
+    for goes, stays in (
+        ("ann", "Ann Lee"), ("A. Lee", "Ann Lee"), ("17", "ann@b.example"), ("Jörg", "Joerg"),
+    ):  # fmt: skip
+        more = {"Joerg": stays}.get(stays, goes)  # a name that is not fuller stays by its answers
+        fill(sqlite_ledger, write, [("1", goes, "x"), ("2", stays, "x"), ("3", more, "x")], goes)
+        assert suggested(sqlite_ledger, goes) == {(goes, stays)}
+    people = ("ann", "Ann Lee", "Ann Smith")  # a first name of two people
+    fill(sqlite_ledger, write, [("1", name, "x") for name in people], "first names")
+    assert suggested(sqlite_ledger, "first names") == set()
+    fill(sqlite_ledger, write, [("1", "ada", "x"), ("2", "Ada", "x")], "kinds")
+    sqlite_ledger.annotators.kind("kinds", "Ada", "model")
+    assert suggested(sqlite_ledger, "kinds") == set()
+    rows = [("1", "7", "x"), ("2", "ada@x.example", "x"), ("1", "bob@x.example", "x")]
+    fill(sqlite_ledger, write, rows)
+    # 7 and bob answered the same item
+    assert suggested(sqlite_ledger) == {("7", "ada@x.example")}
+    fill(sqlite_ledger, write, [("3", "8", "x")])
+    assert suggested(sqlite_ledger) == set(), "ada may be 7 or 8"
+
+
+def test_answers_that_both_gave_are_counted_over_all_questions(
+    ledger: Ledger, write: Write
+) -> None:
+    tone = [("1", "Ada", "x"), ("1", "ada", "x"), ("2", "Ada", "x"), ("2", "ada", "y"),
+            ("3", "Ada", "x"), ("3", "ada", "")]  # fmt: skip
+    tags = [("1", "Ada", "x"), ("1", "Ada", "y"), ("1", "ada", "y"), ("1", "ada", "x"),
+            ("2", "Ada", "x"), ("2", "Ada", "y"), ("2", "ada", "x"), ("4", "ada", "x")]  # fmt: skip
+    fill(ledger, write, tone, questions=["tone"])
+    fill(ledger, write, tags, questions=["tags"], options=SEVERAL)
+    (found,) = ledger.annotators.duplicates("p")
+    assert (found.common.answers, found.common.different) == (5, 3)
+    assert ledger.annotators.common("p", "ada", "Ada") == found.common
+
+
+def test_the_number_of_statements_does_not_depend_on_the_people(
+    ledger: Ledger, write: Write
+) -> None:
+    numbers = []
+    for n in (2, 20):
+        fill(ledger, write, [(str(k), f"{word}{k}", "x") for k in range(n) for word in ("a", "A")])
+        with count_statements(ledger.database.engine) as counted:
+            assert len(ledger.annotators.duplicates("p")) == n
+        numbers.append(counted.number)
+    assert numbers[0] == numbers[1]

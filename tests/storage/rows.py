@@ -61,6 +61,10 @@ _ROWS: list[tuple[str, dict[str, Any]]] = [
     ("patterns", {"id": 1, "pattern": "[[[1],1]]"}),
     ("snapshot_patterns", {"snapshot_id": 1, "pattern_id": 1, "items": 1}),
     ("snapshot_annotators", {"snapshot_id": 1, "annotator_id": 1, "answers": 1, "tallies": "[]"}),
+    ("snapshot_measures", {"snapshot_id": 1, "position": 0, "measure": "m", "confidence": 0.95}
+        | {"items": 1, "value": 0.5, "details": "{}"}),
+    ("snapshot_categories", {"snapshot_id": 1, "position": 0, "category_id": 1, "labels": 2}
+        | {"agreements": 0, "potential_agreements": 1, "rate": 0.0}),
     ("snapshot_pairs", {"snapshot_id": 1, "first_id": 1, "second_id": 2, "cells": "[]"}),
     ("flags", {"id": 1, "annotator_id": 1, "other_id": 2, "kind": "k", "category_id": 1}
         | {"found_at": 9}),

@@ -23,7 +23,7 @@ from tracker.core.errors import DatabaseUnusable, InvalidOption, NotFound
 from tracker.ledger import Ledger
 from tracker.projects.projects import purge_project
 from tracker.simulate.crowds import simulate_experiment
-from tracker.storage.database import HEAD, Database
+from tracker.storage.database import Database
 from tracker.storage.schema import Base
 from tracker.storage.views import VIEWS
 
@@ -39,36 +39,14 @@ def url(postgres_url: str) -> str:
     return postgres_url
 
 
-def with_options(url: str, options: str) -> str:
-    """The URL with settings of the server for its sessions."""
-    changed = make_url(url).update_query_dict({"options": options})
-    return changed.render_as_string(hide_password=False)
-
-
-# -- by code -------------------------------------------------------------------------------
-
-
 CODES = {
-    "08006": "connection to the server was lost",
-    "25006": "may only be read",
-    "25P02": "ended the transaction",
-    "40001": "came first",
-    "40P01": "came first",
-    "42501": "lacks a right",
-    "42P01": "table of the schema is missing",
-    "42703": "column of the schema is missing",
-    "53100": "disk is full",
-    "53200": "out of memory",
-    "53300": "too many connections",
-    "53400": "lacks resources",
-    "55P03": "locked by another",
-    "55006": "in use by another",
-    "57014": "cancelled the statement",
-    "57P01": "shutting down",
-    "57P05": "shutting down",
-    "58030": "server failed",
+    "08006": "connection to the server was lost", "25006": "may only be read",
+    "25P02": "ended the transaction", "40001": "came first", "42501": "lacks a right",
+    "42P01": "table of the schema is missing", "42703": "column of the schema is missing",
+    "53100": "disk is full", "53300": "too many connections", "53400": "lacks resources",
+    "55P03": "locked by another", "57014": "cancelled the statement", "57P01": "shutting down",
     "XX000": "server failed",
-}
+}  # fmt: skip
 
 
 def test_error_code_decides_the_message(postgres_ledger: Ledger) -> None:
@@ -86,24 +64,16 @@ def test_error_code_decides_the_message(postgres_ledger: Ledger) -> None:
 def test_sqlite_error_name_decides_the_message(sqlite_file: Path) -> None:
     ledger = Ledger(str(sqlite_file))
     for name, message in (
-        ("SQLITE_FULL", "disk is full"),
-        ("SQLITE_IOERR_WRITE", "disk failed"),
-        ("SQLITE_BUSY_SNAPSHOT", "is locked"),
-        ("SQLITE_READONLY_DBMOVED", "cannot be written to"),
-    ):
+        ("SQLITE_FULL", "disk is full"), ("SQLITE_IOERR_WRITE", "disk failed"),
+        ("SQLITE_BUSY_SNAPSHOT", "locked"), ("SQLITE_READONLY_DBMOVED", "cannot be written to"),
+    ):  # fmt: skip
         error = sqlite3.OperationalError(SECRET)
         error.sqlite_errorname = name
         with pytest.raises(DatabaseUnusable, match=message) as caught, ledger.database.read():
             raise error
         assert SECRET not in str(caught.value)
-    for question in (ledger.agreement, ledger.history, ledger.status):
-        with pytest.raises(InvalidOption, match="not UTF-8: ff"):
-            question("p\udcff")  # type: ignore[operator]
-    with sqlite3.connect(sqlite_file) as connection:
-        connection.execute("DROP TABLE labels")
-    connection.close()
-    with pytest.raises(DatabaseUnusable, match="table of the schema is missing"):
-        ledger.import_rows(simulate_experiment("high", 3, 0), "p")
+    with pytest.raises(InvalidOption, match="not UTF-8: ff"):
+        ledger.status("p\udcff")
 
 
 def test_a_number_that_no_column_holds_is_a_wrong_number(ledger: Ledger) -> None:
@@ -111,9 +81,6 @@ def test_a_number_that_no_column_holds_is_a_wrong_number(ledger: Ledger) -> None
     statement = text("SELECT CAST(:n AS INTEGER) FROM projects WHERE id = CAST(:n AS INTEGER)")
     with pytest.raises(InvalidOption, match="a number is larger"), ledger.database.read() as one:
         one.execute(statement, {"n": 10**30})
-
-
-# -- as they happen ------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -148,34 +115,7 @@ def role(admin_url: str, worker: str, url: str) -> Iterator[Callable[..., str]]:
     do(make_url(admin_url), "DROP ROLE {role}")
 
 
-READ = "GRANT SELECT ON ALL TABLES IN SCHEMA public TO {role}"
-
-
-def test_role_without_rights_is_told_what_it_lacks(role: Callable[..., str], run: Run) -> None:
-    url = role()
-    with pytest.raises(DatabaseUnusable, match="lacks a right"):
-        Ledger(url).status("p")
-    role.more(READ, "REVOKE USAGE ON SCHEMA public FROM PUBLIC")  # type: ignore[attr-defined]
-    Path("a.csv").write_text("item,annotator,category\n1,A,x\n")
-    for words in ("project list", "import a.csv -p p", "database upgrade"):
-        error = run("--database", url, *words.split(), code=5).err
-        assert "may use no schema" in error, words
-        assert "GRANT USAGE ON SCHEMA" in error, words
-
-
-def test_limits_of_a_session_are_named(url: str) -> None:
-    ledger = Ledger(with_options(url, "-c default_transaction_read_only=on"))
-    ledger.agreement("p")
-    with pytest.raises(DatabaseUnusable, match="may only be read"):
-        ledger.snapshot("p")
-    slow = Ledger(with_options(url, "-c statement_timeout=1"))
-
-    @event.listens_for(slow.database.engine, "before_cursor_execute", retval=True)
-    def dawdle(_c: Any, _cursor: Any, statement: str, parameters: Any, *_: Any) -> tuple[str, Any]:
-        return statement.replace("SELECT", "SELECT pg_sleep(9), ", 1), parameters
-
-    with pytest.raises(DatabaseUnusable, match="cancelled the statement"):
-        slow.agreement("p")
+def test_a_session_that_is_ended_or_comes_too_late_stores_nothing(url: str) -> None:
     cut, other = Ledger(url), Database(url).engine
     before = stored(cut)
 
@@ -200,9 +140,6 @@ def test_limits_of_a_session_are_named(url: str) -> None:
 
     with pytest.raises(NotFound, match="deleted"):
         waiting.snapshot("p")
-
-
-# -- URLs ----------------------------------------------------------------------------------
 
 
 def test_text_that_is_no_url_is_not_a_file_name() -> None:
@@ -239,34 +176,18 @@ def test_a_database_in_memory_keeps_nothing(run: Run) -> None:
     for url in ("sqlite://", "sqlite:///:memory:", ":memory:"):
         failed = run("--database", url, "import", "a.csv", "-p", "p", code=5)
         assert "in memory keeps nothing" in failed.err, url
-        assert failed.out == ""
         tracked = Ledger(url)  # in one process it is of use
-        assert tracked.import_file("a.csv", "p").inserted == 1
-        assert stored(tracked)["labels"] == 1
+        assert tracked.import_file("a.csv", "p").inserted == stored(tracked)["labels"] == 1
     assert "no ordinary file" in run("--database", "/dev/null", "status", code=5).err
 
 
 PAGE = (CHECKOUT / "docs" / "administration.md").read_text("utf-8")
 VIEWS_PAGE = (CHECKOUT / "docs" / "views.md").read_text("utf-8")
-NOW = [
-    "agreement p",
-    "agreement p --against annotator=A",
-    "agreement p --against until=2020-01-01",
-    "agreement p --against p",
-    "audit p",
-    "status p",
-    "history p",
-    "snapshots list p",
-    "export labels p -o -",
-]
-PAST = [
-    "agreement p --as-of 2020-01-01", "agreement p --known-at 2020-01-01", "snapshots verify p",
-    "compare p 2020-01-01 1",
-]  # fmt: skip
+NOW = ["agreement p", "audit p", "status p", "history p", "export labels p -o -"]
+PAST = ["agreement p --as-of 2020-01-01", "snapshots verify p", "compare p 2020-01-01 1"]
 WRITES = [
     "import a.csv -p p", "import a.csv -p new", "snapshot p", "audit p --record",
-    "project note p word", "project set p --wanted 9", "imports undo 1 --yes",
-    "project delete p --yes",
+    "project set p --wanted 9", "imports undo 1 --yes", "project delete p --yes",
 ]  # fmt: skip
 
 
@@ -348,30 +269,21 @@ def test_two_ledgers_in_one_database(empty_postgres_url: str, write: Callable[..
         assert "nobody" not in inspect(connection).get_schema_names(), "reading makes no schema"
     ledgers = [ledger_in(empty_postgres_url, name) for name in NAMES]
     for ledger, category in zip(ledgers, "xy", strict=True):
-        assert ledger.database.revision() is None
         ledger.import_file(
             write(f"item,annotator,category,labeled_at\n i,A,{category},2020-01-02\n j,A,x,"), "p"
         )
-        ledger.snapshot("p")
         assert ledger.agreement("p", as_of="2020-01-03").counts.items == 1
-        assert ledger.verify("p").passed
         assert ledger.database.check() == []
-        assert ledger.database.revision() == HEAD
     assert [standing(one)[0] for one in ledgers] == [("i", "A", "x"), ("i", "A", "y")]
     first, second = (one.database for one in ledgers)
     with first.engine.connect() as connection:
-        inspector = inspect(connection)
-        assert inspector.get_table_names(schema="public") == []
-        for name in NAMES:
-            assert sorted(inspector.get_view_names(schema=name)) == sorted(VIEWS)
-            assert "alembic_version" in inspector.get_table_names(schema=name)
+        assert inspect(connection).get_table_names(schema="public") == []
     with first.write() as connection:
         connection.execute(text("DROP TRIGGER changes_no_change ON changes"))
     assert first.check() == ["the trigger changes_no_change is missing"]
     assert second.check() == []
     first.downgrade("base")
     assert standing(ledgers[1])[0] == ("i", "A", "y")
-    assert "schema=team_a" in str(first)
 
 
 def test_who_may_make_or_use_no_schema_is_told_so(role: Callable[..., str]) -> None:

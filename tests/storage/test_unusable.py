@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-import sqlite3
+import stat
+import subprocess
+import sys
 from collections.abc import Callable
-from contextlib import suppress
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
 
+import pandas as pd
 import psycopg
 import pytest
-from sqlalchemy import event, inspect, make_url, text
+from sqlalchemy import inspect, make_url, text
 from sqlalchemy.exc import OperationalError
 
-from tests.helpers import standing, stored
-from tests.storage.rows import fill, sample
+from tests.helpers import stored
+from tests.profiles import on_sqlite
+from tests.storage.rows import fill
 from tracker.core.errors import DatabaseUnusable, NotFound
 from tracker.ledger import Ledger
 from tracker.storage import backends
 from tracker.storage import database as database_module
 from tracker.storage.database import HEAD, REVISIONS, Database
-from tracker.storage.schema import Base
-
-PASSWORD = "s3cret"
 
 
 def refused(database: Database, *signs: str) -> DatabaseUnusable:
@@ -60,9 +60,10 @@ def test_other_revisions_name_what_to_upgrade(
     sqlite_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     database = Database(str(sqlite_file))
-    with database.engine.begin() as connection:
-        connection.execute(text("UPDATE alembic_version SET version_num = 'r0'"))
-    refused(database, "r0", "newer")
+    for revision, said in (("0023", "older, unreleased"), ("r0", "newer")):
+        with database.engine.begin() as connection:
+            connection.execute(text(f"UPDATE alembic_version SET version_num = '{revision}'"))
+        refused(database, said)
     monkeypatch.setattr(database_module, "REVISIONS", ("r0", *REVISIONS))
     refused(database, "r0", HEAD, "tracker database upgrade")
 
@@ -85,34 +86,6 @@ def test_paths_that_are_no_ledger_are_named(tmp_path: Path) -> None:
     assert database.revision() == HEAD
 
 
-def test_a_file_that_cannot_be_written_to(sqlite_file: Path) -> None:
-    database = Database(str(sqlite_file))
-    # Permissions would not hold root back; the pragma fails as they do.
-    event.listen(database.engine, "connect", lambda made, _: made.execute("PRAGMA query_only = 1"))
-    refusal = pytest.raises(DatabaseUnusable, match="cannot be written to")
-    with refusal as caught, database.write() as connection:
-        connection.execute(text("DELETE FROM projects"))
-    assert caught.value.exit_code == 5
-    assert stored(Ledger(str(sqlite_file))) == {}
-
-
-def test_a_file_that_another_program_has_locked(sqlite_file: Path) -> None:
-    database = Database(str(sqlite_file))
-    event.listen(
-        database.engine,
-        "connect",
-        lambda made, _: made.execute("PRAGMA busy_timeout = 0"),  # or it waits for ten seconds
-        insert=True,
-    )
-    holder = sqlite3.connect(sqlite_file, isolation_level=None)
-    holder.execute("BEGIN EXCLUSIVE")
-    try:
-        refused(database, "locked", "try again")
-    finally:
-        holder.close()
-    assert database.check() == []
-
-
 def test_a_lock_is_waited_for_as_long_as_was_said(url: str) -> None:
     holder, other = Database(url), Database(url)
     other.wait = 0
@@ -133,9 +106,10 @@ def test_servers_that_cannot_be_reached_are_named_without_the_password(admin_url
         "postgresql://someone@/ledger?host=/no/such/folder&password=s3cret",
     ):
         assert "ledger" in refused(Database(url), "no server answers", "check the URL").message
+        assert "s3cret" not in f"{Database(url)} {Ledger(url)!r}"
     there = make_url(admin_url)
     for changed in (there.set(database="nowhere"), there.set(username="nobody_at_all")):
-        url = changed.set(password=PASSWORD).render_as_string(hide_password=False)
+        url = changed.set(password="s3cret").render_as_string(hide_password=False)
         refused(Database(url), "no such database or role")
     refusal = 'connection failed: FATAL:  password authentication failed for user "someone"'
     explained = backends.explain_database_error(
@@ -147,55 +121,79 @@ def test_servers_that_cannot_be_reached_are_named_without_the_password(admin_url
     assert "someone:***@db.example/ledger" in explained.message
 
 
-def test_shown_name_has_no_password() -> None:
-    for url, shown in (
-        ("postgresql://u:s3cret@host/ledger", "postgresql://u:***@host/ledger"),
-        ("postgres://host/ledger?password=s3cret", "postgresql://host/ledger"),
-        ("file 1.db", "sqlite:///file 1.db"),
-    ):
-        assert str(Database(url)) == shown
-        assert repr(Ledger(url)) == f"tracker.open({shown!r})"
+MANY = 4
+ANSWERS = pd.DataFrame({"item": ["i", "j"], "annotator": ["A", "A"], "category": ["x", "y"]})
 
 
-# -- files that are not there yet ----------------------------------------------------------
+def at_once(*calls: Callable[[], object]) -> list[object]:
+    """What calls return that are made at the same time."""
+    with ThreadPoolExecutor(len(calls)) as pool:
+        return [one.result() for one in [pool.submit(call) for call in calls]]
 
 
-def test_missing_ledger_reads_as_empty_and_is_made_by_the_first_import(
-    empty_url: str, write: Callable[..., Path]
-) -> None:
+@pytest.mark.usefixtures("migrated_each_time")
+def test_threads_make_a_ledger_once_while_others_read(empty_url: str) -> None:
     ledger = Ledger(empty_url)
-    for question in (ledger.agreement, ledger.audit, ledger.history, ledger.status):
+
+    def ask() -> str:
         with pytest.raises(NotFound, match="there is no project 'p'"):
-            question("p")  # type: ignore[operator]
-    file = write("item,annotator,category\n i,A,x")
-    assert ledger.import_file(file, "p", dry_run=True).inserted == 1
+            ledger.agreement("p")
+        inserted = ledger.import_frame(ANSWERS, "p", dry_run=True).inserted
+        return f"{ledger.projects.list()} {inserted}"
+
+    assert at_once(*[ask] * MANY) == ["[] 2"] * MANY
     assert ledger.database.revision() is None
     assert ledger.database.file is None or not ledger.database.file.exists()
-    ledger.import_file(file, "p")
-    assert standing(ledger) == [("i", "A", "x")]
-    assert ledger.database.check() == []
+    calls: list[Callable[[], object]] = []
+    for n in range(MANY):
+        other = Ledger(empty_url)
+        calls += [
+            lambda other=other, n=n: other.import_frame(ANSWERS, f"p{n}").inserted,  # type: ignore[misc]
+            lambda other=other: len(other.projects.list()) <= MANY,  # type: ignore[misc]
+        ]
+    with Ledger(empty_url).database.keep_connections():
+        assert at_once(*calls) == [2, True] * MANY
+    assert len(Ledger(empty_url).projects.list()) == MANY
 
 
-def test_failed_transaction_leaves_nothing(ledger: Ledger) -> None:
-    database = ledger.database
-    with suppress(ZeroDivisionError), database.write() as connection:
-        connection.execute(Base.metadata.tables["projects"].insert(), sample()["projects"])
-        raise ZeroDivisionError
-    assert stored(ledger) == {}
+@on_sqlite
+@pytest.mark.usefixtures("migrated_each_time")
+def test_several_programs_make_a_ledger_at_once(empty_url: str) -> None:
+    code = "from sys import argv; from tracker.storage.database import Database as D; "
+    code += "print(D(argv[1]).make_ledger())"
+    started = [
+        subprocess.Popen(
+            [sys.executable, "-c", code, empty_url], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        )
+        for _ in range(2)
+    ]
+    ended = [one.communicate() for one in started]
+    assert [errors for _, errors in ended] == [b""] * 2
+    assert b"True\n" in {told for told, _ in ended}
+    assert Database(empty_url).check() == []
 
 
-def test_a_full_disk_leaves_nothing_behind(sqlite_file: Path, tmp_path: Path) -> None:
-    ledger = Ledger(f"sqlite:///{sqlite_file}")
+@pytest.mark.usefixtures("migrated_each_time")
+def test_a_database_that_is_migrated_while_it_is_looked_at_is_no_other_programs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "new.db").touch()
+    database = Database(str(tmp_path / "new.db"))
 
-    @event.listens_for(ledger.database.engine, "connect")
-    def hold_its_size(connection: Any, _record: Any) -> None:
-        pages = connection.execute("PRAGMA page_count").fetchone()[0]
-        connection.execute(f"PRAGMA max_page_count = {pages + 2}")
+    def migrate_and_inspect(connection: object) -> object:
+        database.upgrade()
+        return inspect(connection)
 
-    rows = "".join(f"a long name of an item {n},A,x\n" for n in range(5_000))
-    file = tmp_path / "answers.csv"
-    file.write_text(f"item,annotator,label\n{rows}")
-    with pytest.raises(DatabaseUnusable, match="the disk is full") as caught:
-        ledger.import_file(file, "p")
-    assert caught.value.exit_code == 5
-    assert stored(ledger) == {}
+    monkeypatch.setattr("tracker.storage.database.inspect", migrate_and_inspect)
+    assert database.revision() == HEAD
+
+
+@pytest.mark.usefixtures("migrated_each_time")
+def test_a_new_file_is_its_owners_only_and_lets_many_read(tmp_path: Path) -> None:
+    path = tmp_path / "new.db"
+    ledger = Ledger(str(path))
+    with ledger.database.keep_connections():
+        ledger.projects.create("p")
+        with ledger.database.read() as connection:
+            assert connection.exec_driver_sql("PRAGMA journal_mode").scalar() == "wal"
+        assert {stat.S_IMODE(one.stat().st_mode) for one in tmp_path.iterdir()} == {0o600}

@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from itertools import count
+from itertools import combinations, count
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import maximum_flow
 from sqlalchemy import text
 
 from tests.profiles import both, examples
-from tracker.core.errors import InvalidOption, NotFound, Refused, TrackerError
+from tracker.core.errors import InvalidOption, Refused, TrackerError
 from tracker.ledger import Ledger
-from tracker.projects.projects import answers_revision
 from tracker.work.assign import REPEATED_AFTER
 from tracker.work.choosing import Given
+from tracker.work.sharing import Shares, share_items
 
 _NUMBERS = count()
 
@@ -57,7 +60,7 @@ def by_person(ledger: Ledger, project: str = "p") -> dict[str, list[Any]]:
 
 @both
 @given(data=st.data())
-@examples(25)
+@examples(15)
 def test_assignments_hold_every_constraint_whatever_was_answered_and_withdrawn(
     ledger: Ledger, data: st.DataObject
 ) -> None:
@@ -122,17 +125,13 @@ def test_answers_close_assignments_and_undoing_them_opens_them_again(ledger: Led
     assigned = ledger.assignments.assign("p", to=["ada", "bo"], answers=2)
     assert (assigned.items, assigned.answers, assigned.new) == (6, 12, ("ada", "bo"))
     give(ledger, [(f"i{n}", "ada", "x") for n in range(6)] + [("i0", "bo", "y")])
-    assert states(ledger) == {("ada", "done"): 6, ("bo", "done"): 1, ("bo", "open"): 5}
-    ledger.imports.undo(2)
-    assert states(ledger) == {("ada", "open"): 6, ("bo", "open"): 6}
-    give(ledger, [("i0", "ada", "x")])
     give(ledger, [("i0", "ada", "z")])  # revised: there is an answer all the same
-    assert states(ledger)["ada", "done"] == 1
-    with pytest.raises(Refused, match="no item of 'p' needs an answer of these people"):
-        ledger.assignments.assign("p", to=["ada", "bo"], answers=2)
+    assert states(ledger) == {("ada", "done"): 6, ("bo", "done"): 1, ("bo", "open"): 5}
+    for number in (2, 3):
+        ledger.imports.undo(number)
+    assert states(ledger) == {("ada", "open"): 6, ("bo", "open"): 6}
 
 
-@both
 def test_an_item_asked_again_waits_for_a_second_answer(ledger: Ledger) -> None:
     register(ledger, 30)
     ledger.assignments.assign("p", to=["ada"], answers=1, repeat="10%")
@@ -165,12 +164,8 @@ def test_gold_is_among_the_items_where_nothing_shows_it(ledger: Ledger) -> None:
         assert not {row.item for row in rows if row.why == "fresh"} & {
             f"i{n}" for n in range(50, 60)
         }
-    tasks = ledger.assignments.tasks("p")
-    assert {len(task.row) for task in tasks} == {4}
+    assert {len(task.row) for task in ledger.assignments.tasks("p")} == {4}
     assert [load.gold for load in assigned.loads] == [6, 6]
-    register(ledger, 3, "q")
-    with pytest.raises(Refused, match="no item of 'q' has a known answer"):
-        ledger.assignments.assign("q", to=["ada"], gold=0.1)
 
 
 def test_people_who_left_or_are_flagged_get_nothing(ledger: Ledger) -> None:
@@ -190,21 +185,12 @@ def test_people_who_left_or_are_flagged_get_nothing(ledger: Ledger) -> None:
         ledger.assignments.assign("p", to=["cleo"])
 
 
-def test_experts_are_asked_apart_and_names_spelt_alike_are_refused(ledger: Ledger) -> None:
-    give(ledger, [(f"i{n}", who, "x") for n in range(5) for who in ("Ada", "bo", "expert")])
+def test_experts_are_asked_apart(ledger: Ledger) -> None:
+    give(ledger, [(f"i{n}", who, "x") for n in range(5) for who in ("ada", "expert")])
     ledger.annotators.kind("p", "expert", "reference")
-    ledger.annotators.kind("p", "bo", "model")
-    give(ledger, [("i5", "Ada", "x")])
-    with pytest.raises(InvalidOption, match="human and reference"):
-        ledger.assignments.assign("p", to=["Ada", "expert"])
+    give(ledger, [("i5", "ada", "x")])
     assert ledger.assignments.assign("p", to=["expert"], answers=1).answers == 1
     assert [row.item for row in by_person(ledger)["expert"]] == ["i5"]
-    register(ledger, 8)
-    with pytest.raises(InvalidOption, match="'ada' is nobody, and is spelt like 'Ada'"):
-        ledger.assignments.assign("p", to=["ada"])
-    assert ledger.assignments.assign("p", to=["Ada", "cy"]).new == ("cy",)
-    people = {person.annotator.name for person in ledger.annotators.list("p")}
-    assert people == {"Ada", "bo", "cy", "expert"}
 
 
 def test_new_people_begin_with_items_of_somebody_of_standing(ledger: Ledger) -> None:
@@ -230,12 +216,10 @@ def test_the_preferred_item_comes_first(ledger: Ledger) -> None:
     assert items == ["none", "split", "alike"]
 
 
-@both
 def test_what_is_late_is_told_and_taken_back(ledger: Ledger) -> None:
     register(ledger, 4)
     ledger.assignments.assign("p", to=["ada", "bo"], answers=2, until="2999-01-01")
-    with pytest.raises(InvalidOption, match="--until 2020-01-01 is over"):
-        ledger.assignments.assign("p", to=["ada", "bo"], answers=3, until="2020-01-01")
+
     with ledger.database.write() as connection:
         connection.execute(text("UPDATE batches SET until = 5"))
     give(ledger, [("i0", "ada", "x")])
@@ -244,15 +228,9 @@ def test_what_is_late_is_told_and_taken_back(ledger: Ledger) -> None:
     taken = ledger.assignments.withdraw("p", ["bo"], late=True)
     assert {(row.annotator, row.state) for row in taken} == {("bo", "withdrawn")}
     assert states(ledger) == {("ada", "late"): 3, ("ada", "done"): 1, ("bo", "withdrawn"): 4}
-    with pytest.raises(Refused, match="nothing of 'p' is open or late"):
-        ledger.assignments.withdraw("p", ["bo"])
-    with pytest.raises(NotFound):
-        ledger.assignments.withdraw("p", ["nobody"])
-    again = ledger.assignments.assign("p", to=["cleo"], answers=2)
-    assert again.answers == 4
+    assert ledger.assignments.assign("p", to=["cleo"], answers=2).answers == 4
 
 
-@both
 def test_assignments_follow_their_annotator(ledger: Ledger) -> None:
     register(ledger, 4)
     ledger.assignments.assign("p", to=["ada", "adele"], answers=2)
@@ -280,19 +258,13 @@ def test_of_several_questions_one_answer_closes_what_asks_all(ledger: Ledger) ->
     assert states(ledger) == {("b", "done"): 1, ("c", "open"): 1}
 
 
-def test_an_undone_import_ends_its_assignments_and_assigning_counts_nothing(
+def test_an_undone_import_ends_its_assignments(
     ledger: Ledger,
 ) -> None:
-    def revision() -> Any:
-        with ledger.database.read() as connection:
-            return answers_revision(connection, 1)
-
     give(ledger, [("first", "a", "x")])
     register(ledger, 2)
-    before = revision()
     ledger.assignments.assign("p", to=["a"], answers=1)
     ledger.assignments.withdraw("p")
-    assert revision() == before
     ledger.assignments.assign("p", to=["b"], answers=2)
     assert states(ledger) == {("a", "withdrawn"): 2, ("b", "open"): 3}
     ledger.imports.undo(2)
@@ -301,7 +273,6 @@ def test_an_undone_import_ends_its_assignments_and_assigning_counts_nothing(
     assert progress.open == 1
 
 
-@both
 def test_an_answer_given_here_is_recorded_under_the_names_of_today(ledger: Ledger) -> None:
     ledger.projects.create("p", categories=["good", "bad", "worse"])
     import_items(ledger, ["i0", "i1"])
@@ -338,3 +309,73 @@ def test_answers_that_are_refused_stay_and_keep_nobody_else_from_theirs(ledger: 
     assert [label.annotator for label in ledger.items.show("p", "i0").labels] == ["bo"]
     assert ledger.answering.undo("p", "ada")
     assert ledger.answering.record("p") == []
+
+
+def as_counted(shares: Shares, people: int) -> tuple[list[int], dict[tuple[int, int], int]]:
+    """The loads, and what each two people share, counted item by item."""
+    loads = [sum(person in of_item for of_item in shares.people) for person in range(people)]
+    pairs = {
+        pair: sum({*pair} <= {*of_item} for of_item in shares.people)
+        for pair in combinations(range(people), 2)
+    }
+    return loads, pairs
+
+
+def can_all_have(shares: Shares, barred: dict[int, set[int]], people: int, most: int) -> bool:
+    """Whether the same items could be given to as many with nobody having more than ``most``."""
+    items, begin, end = len(shares.people), 0, 1
+    edges = np.zeros((2 + items + people, 2 + items + people), np.int32)
+    for item, of_item in enumerate(shares.people):
+        edges[begin, 2 + item] = len(of_item)
+        for person in set(range(people)) - barred.get(item, set()):
+            edges[2 + item, 2 + items + person] = 1
+    edges[2 + items :, end] = most
+    flow = maximum_flow(csr_array(edges), begin, end).flow_value
+    return bool(flow == sum(map(len, shares.people)))
+
+
+@given(st.data())
+@examples(200)
+def test_needs_are_met_nobody_twice_and_loads_are_as_alike_as_can_be(data: st.DataObject) -> None:
+    people = data.draw(st.integers(1, 7))
+    needs = data.draw(st.lists(st.integers(1, 4), min_size=1, max_size=30))
+    who = st.sets(st.integers(0, people - 1))
+    barred = data.draw(st.dictionaries(st.integers(0, len(needs) - 1), who, max_size=20))
+    most = data.draw(st.none() | st.integers(1, 12))
+    standing = data.draw(st.sets(st.integers(0, people - 1)))
+    seed = data.draw(st.integers(0, 5))
+    shares = share_items(needs, people, barred, most=most, standing=standing, seed=seed)
+    loads, pairs = as_counted(shares, people)
+    assert shares.loads.tolist() == loads
+    assert {pair: int(shares.pairs[pair]) for pair in pairs} == pairs
+    for item, (needed, given_to) in enumerate(zip(needs, shares.people, strict=True)):
+        assert len({*given_to}) == len(given_to)
+        assert not {*given_to} & barred.get(item, set())
+        met = len(given_to) == min(needed, people - len(barred.get(item, set())))
+        assert met or (most is not None and not given_to)
+    if most is not None:
+        assert max(loads) <= most
+    if max(loads) - min(loads) > 1:
+        assert not can_all_have(shares, barred, people, max(loads) - 1)
+
+
+def test_any_two_people_share_as_many_items_as_any_others() -> None:
+    for people, each, items in (
+        (3, 2, 100), (5, 3, 100), (6, 3, 77), (8, 4, 123), (9, 2, 40), (6, 5, 31), (10, 2, 10),
+    ):  # fmt: skip
+        loads, pairs = as_counted(share_items([each] * items, people, {}, seed=0), people)
+        assert max(loads) - min(loads) <= 1
+        assert max(pairs.values()) - min(pairs.values()) <= 1
+    first, again, other = (share_items([2] * 40, 6, {}, seed=seed) for seed in (1, 1, 2))
+    assert first.people == again.people != other.people
+
+
+def test_the_first_items_are_shared_whole_and_with_somebody_of_standing() -> None:
+    shares = share_items([2] * 100, 4, {}, most=10)
+    assert shares.loads.tolist() == [10] * 4
+    assert [len(of_item) for of_item in shares.people] == [2] * 20 + [0] * 80
+    shares = share_items([3] * 100, 12, {}, standing=[0, 1])
+    assert max(shares.loads) - min(shares.loads) <= 1
+    with_one = [bool({0, 1} & {*of_item}) for of_item in shares.people]
+    assert with_one == sorted(with_one, reverse=True)
+    assert sum(with_one) == shares.loads[0] + shares.loads[1]

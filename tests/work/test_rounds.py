@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from tests.profiles import both
 from tests.work.test_assignments import by_person, give, import_items
 from tracker.core.errors import InvalidOption, NotFound, Refused
 from tracker.ledger import Ledger
@@ -22,12 +21,10 @@ def answer(ledger: Ledger, *, agreeing: int) -> None:
     give(ledger, rows)
 
 
-@both
 def test_a_round_is_held_against_the_one_before(ledger: Ledger) -> None:
     import_items(ledger, [f"i{n}" for n in range(80)])
     first = ledger.rounds.start("p", guideline="v1", items=40, to=PEOPLE)
-    assert (first.round, first.guideline, first.items, first.annotators) == ("v1", "v1", 40, 3)
-    assert first.open == 120
+    assert (first.round, first.items, first.annotators, first.open) == ("v1", 40, 3, 120)
     lists = by_person(ledger)
     assert len({tuple(row.item for row in items) for items in lists.values()}) == 1
     answer(ledger, agreeing=0)
@@ -44,8 +41,6 @@ def test_a_round_is_held_against_the_one_before(ledger: Ledger) -> None:
     assert alpha["p_value"] < 0.001
     alone = ledger.agreement("p", where={"round": ["v1"]}).to_dict()
     assert alone["counts"]["items"] == 40
-    assert [known.round for known in ledger.rounds.list("p")] == ["v1", "v2"]
-    assert ledger.rounds.show("p", "v1").json()["before"] is None
 
 
 def test_what_is_no_round_is_refused(ledger: Ledger) -> None:
@@ -55,11 +50,8 @@ def test_what_is_no_round_is_refused(ledger: Ledger) -> None:
     with pytest.raises(Refused, match="two annotators at least"):
         ledger.rounds.start("p", to=["ada"])
     ledger.rounds.start("p", to=PEOPLE)
-    assert [known.round for known in ledger.rounds.list("p")] == ["1"]
     with pytest.raises(InvalidOption, match="has a round '1'"):
         ledger.rounds.start("p", name="1")
     with pytest.raises(Refused, match="every item of 'p' has an answer, or is to get one"):
         ledger.rounds.start("p")
-    with pytest.raises(NotFound, match="has no round '2'"):
-        ledger.rounds.show("p", "2")
     assert len(ledger.imports.list("p")) == 2  # of the items, and of their round

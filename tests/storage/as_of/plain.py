@@ -198,8 +198,6 @@ def load_files(
     return load_import(connection, question, sources, parse_column_roles([]))
 
 
-# -- what is done --------------------------------------------------------------------------
-
 moments = st.none() | st.integers(1, 20).map(lambda halves: halves / 2)
 _answers = st.tuples(st.sampled_from("ij"), st.sampled_from(NAMES), st.integers(1, 2))
 _times = st.none() | st.integers(0, 7)

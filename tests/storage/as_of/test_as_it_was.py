@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection
 
-from tests.helpers import SEVERAL, count_statements, question_of
-from tests.helpers import standing as standing_frame
+from tests.audit.flags.found import Seen, acted, record
+from tests.helpers import SEVERAL, count_statements, question_of, undo
 from tests.imports.test_against_a_plain_ledger import standing
-from tests.profiles import examples
+from tests.profiles import examples, on_sqlite
 from tests.storage.as_of.plain import (
     BOTH_KINDS,
     Both,
@@ -28,20 +29,27 @@ from tests.storage.as_of.plain import (
     moments,
     steps,
 )
-from tracker.export.labels import LABEL_COLUMNS, exported_labels
+from tracker.agreement.query import Query
+from tracker.agreement.run import assess
+from tracker.audit.flag_list import list_flags
+from tracker.audit.query import AuditQuery
+from tracker.audit.run import audit_project
+from tracker.core import clock
+from tracker.core.errors import InvalidOption
+from tracker.counts.filter import make_answer_filter
+from tracker.export.labels import exported_labels
+from tracker.history.status import project_status
+from tracker.imports.undo import list_imports
 from tracker.ledger import Ledger
-from tracker.projects.annotators import add_annotator_alias, list_annotators, set_annotator_kind
-from tracker.projects.identities import merge_annotators
-from tracker.projects.questions import QuestionInfo
+from tracker.projects.annotators import list_annotators
+from tracker.projects.questions import QuestionInfo, QuestionOptions
 from tracker.storage.as_of import (
-    NOW,
     Moment,
     as_it_was,
     moment_as_of,
     shadow_item_ids,
     shadow_tables_of_items,
 )
-from tracker.storage.schema import Label
 
 Look = tuple[float | None, float | None]  # as of, known at: seconds into the script
 
@@ -104,8 +112,6 @@ def test_every_state_is_that_of_a_plain_ledger(
     check()
 
 
-# -- what hides it -------------------------------------------------------------------------
-
 Write = Callable[..., Path]
 HEADER = "item,annotator,category\n"
 
@@ -115,8 +121,7 @@ def twice(ledger: Ledger, write: Write) -> Ledger:
     """A project with a label that was revised, and annotators who are one."""
     ledger.import_file(write(HEADER + "i,A,x\n i,B,y"), "p")
     ledger.import_file(write(HEADER + "i,A,y\n i,C,y"), "p")
-    with ledger.writing("p") as (connection, project):
-        merge_annotators(connection, project, "B", "C")
+    ledger.annotators.merge("p", "B", "C")
     return ledger
 
 
@@ -156,17 +161,6 @@ def test_look_back_leaves_nothing_also_after_an_error(twice: Ledger) -> None:
                 assert temporary_tables(connection) > 1
             assert temporary_tables(connection) == 0
             assert seen(connection, question) == ["Ay", "Cy"]
-        with (
-            count_statements(twice.database.engine) as sent,
-            as_it_was(connection, question.project_id, NOW),
-        ):
-            pass
-        assert sent.number == 0, "the present is not hidden"
-        for through, names in ((2, "AB"), (3, "ABC")):  # before the first merge
-            with as_it_was(connection, question.project_id, Moment(through=through)):
-                assert "By" in seen(connection, question)
-                people = list_annotators(connection, question.project)
-                assert [person.name for person in people] == list(names)
     with twice.database.write() as connection:
         question = question_of(connection)
         with (
@@ -180,36 +174,17 @@ def test_look_back_leaves_nothing_also_after_an_error(twice: Ledger) -> None:
         assert temporary_tables(connection) == 0
 
 
-def test_plans_that_a_server_keeps_do_not_mix_states(twice: Ledger) -> None:
-    answers = select(func.count()).where(Label.project_id == 1)
-    with twice.reading("p") as (connection, project):
-        for _ in range(3):
-            assert {connection.scalar(answers) for _ in range(8)} == {2}
-            with as_it_was(connection, project.id, Moment(through=1)):
-                assert {connection.scalar(answers) for _ in range(8)} == {0}
-        for _ in range(8):
-            with shadow_item_ids(connection, [1]) as items:
-                for moment, number in ((Moment(through=1), 0), (NOW, 2)):
-                    with shadow_tables_of_items(connection, project.id, moment, items):
-                        assert connection.scalar(answers) == number
-
-
 def test_a_look_back_takes_as_many_statements_whatever_there_is(
     sqlite_ledger: Ledger, write: Write
 ) -> None:
     sent = []
-    for size in (3, 300):
-        people = range(size // 3)
-        rows = "\n".join(f"i{n},A{n % len(people)},x\n i{n},B,x" for n in range(size))
+    for size in (3, 90):
+        rows = "\n".join(f"i{n},A{n // 3},x\n i{n},B,x" for n in range(size))
         name = f"of {size}"
         for category in "xy":
-            text = HEADER + rows.replace("x", category)
-            sqlite_ledger.import_file(write(text), name)
-        with sqlite_ledger.writing(name) as (connection, project):
-            for a in people[::9]:
-                set_annotator_kind(connection, project, f"A{a}", "model")
-                set_annotator_kind(connection, project, f"A{a}", "human")
-                merge_annotators(connection, project, f"A{a}", "B")
+            sqlite_ledger.import_file(write(HEADER + rows.replace("x", category)), name)
+        for n in range(0, size // 3, 9):
+            sqlite_ledger.annotators.merge(name, f"A{n}", "B")
         with sqlite_ledger.reading(name) as (connection, project):
             for moment in (Moment(through=2), Moment(10**18), Moment(10**18, 2, 10**18)):
                 with (
@@ -223,20 +198,181 @@ def test_a_look_back_takes_as_many_statements_whatever_there_is(
 
 
 def test_same_record_stands_now_and_then(sqlite_ledger: Ledger, write: Write) -> None:
-    """Of one answer under two names of a file, and of repetitions at the same time, the last."""
+    """Of one answer under two names of a file, the last."""
     sqlite_ledger.import_file(write(HEADER + "i,A,x"), "p", options=SEVERAL)
-    with sqlite_ledger.writing("p") as (connection, project):
-        add_annotator_alias(connection, project, "A", "Ada")
+    sqlite_ledger.annotators.alias("p", "A", "Ada")
     sqlite_ledger.import_file(write(HEADER + "i,A,y\n i,Ada,z"), "p")
     with sqlite_ledger.asking("p") as (connection, question):
         assert seen(connection, question) == ["Az"]
         with as_it_was(connection, question.project_id, Moment(through=4)):
             assert seen(connection, question) == ["Az"]
-    header = "item,annotator,category,labeled_at,seconds\n"
-    for seconds in (5, 9):
-        sqlite_ledger.import_file(write(f"{header}i,A,x,2024-01-01,{seconds}"), "q")
-    assert standing_frame(sqlite_ledger, "q", "seconds") == [(9,)]
-    with sqlite_ledger.asking("q") as (connection, question):
-        with as_it_was(connection, question.project_id, Moment(through=3)):
-            rows = list(exported_labels(connection, question))
-        assert [row[LABEL_COLUMNS.index("seconds")] for row in rows] == [9]
+
+
+DECLARED = QuestionOptions(categories=("x", "y", "z"), wanted=3)
+TIMED = "item,annotator,category,labeled_at\n"
+
+
+@pytest.fixture
+def now(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    """The clock of all that is recorded."""
+    return Clock(monkeypatch)
+
+
+def when(seconds: float) -> str:
+    """A moment of a story, as a person says it."""
+    return clock.iso(at(seconds))
+
+
+def answers(*rows: str) -> str:
+    """Rows such as "iAx3": item, annotator, category, and the second; without one, no time."""
+    told = [[*row[:3], when(float(row[3:])) if row[3:] else ""] for row in rows]
+    return TIMED + "\n".join(",".join(row) for row in told)
+
+
+def everything(ledger: Ledger, project: str = "p", *, audit: bool = True, **then: Any) -> Any:
+    """Return all that is told of a project, except for what says which state it was."""
+    choice = make_answer_filter(**then)
+    with ledger.asking(project, choice) as (connection, question):
+        flags = [(one.flag, one.state) for one in list_flags(connection, question.project)]
+        labels = list(exported_labels(connection, question, choice=choice))
+        results = {
+            "agreement": assess(connection, question, Query(filter=choice)).to_dict(),
+            "status": project_status(connection, question).to_dict(),
+        }
+        if audit:
+            query = AuditQuery(filter=choice)
+            results["audit"] = audit_project(connection, question, query).to_dict()
+    for result in results.values():
+        for name in ("project", "selection", "as_of"):
+            result.pop(name, None)
+    return results | {"labels": labels, "flags": flags}
+
+
+AUDITED = {9}
+"""The changes of a story after which audits are told, too."""
+
+
+@on_sqlite
+def test_what_was_told_at_each_change_is_told_of_it_later(
+    ledger: Ledger, write: Write, now: Clock
+) -> None:
+    def take(*rows: str) -> int | None:
+        return ledger.import_file(write(answers(*rows)), "p", options=DECLARED).id
+
+    numbers: list[int | None] = []
+    story: list[Callable[[], object]] = [
+        lambda: numbers.append(take("iAx", "iBx", "iCy", "jAx", "jBy", "jCy0.2")),
+        lambda: numbers.append(take("iAy", "jCx0.1", "kAz", "kBz", "kCz")),
+        lambda: record(ledger, Seen(1), Seen(2)),
+        lambda: ledger.annotators.kind("p", "C", "model"),
+        lambda: undo(ledger, numbers[0]),
+        lambda: ledger.annotators.kind("p", "C", "human"),
+        lambda: acted(ledger, "dismiss", 1),
+        lambda: ledger.annotators.merge("p", "A", "B"),
+        lambda: numbers.append(take("iAz", "jBz")),
+        lambda: ledger.annotators.split("p", "A"),
+        lambda: undo(ledger, numbers[1]),
+    ]
+    told = []
+    for second, step in enumerate(story, 1):
+        now.moment = at(second)
+        step()
+        told.append(everything(ledger, audit=second in AUDITED))
+    assert all(before != after for before, after in pairwise(told))
+    assert [one["status"]["open_flags"] for one in told] == [0, 0, *[2] * 4, *[1] * 5]
+    now.moment = at(len(story) + 1)
+    for second, then in enumerate(told, 1):
+        known = when(second + 0.5)
+        assert everything(ledger, audit=second in AUDITED, known_at=known) == then, second
+    assert everything(ledger, audit=False) == told[-1]
+
+
+@on_sqlite
+def test_on_the_clock_of_labelling_it_is_as_if_later_answers_never_were(
+    ledger: Ledger, write: Write, now: Clock
+) -> None:
+    rows = ["iAx1", "iBx2", "iAy3", "jAy2.5", "jBy3", "jCy4", "iCx4.5", "jAx5", "iBx4"]
+    now.moment = at(6)
+    ledger.import_file(write(answers(*rows)), "p", options=DECLARED)
+    for second in (2.7, 4.2):
+        given = [row for row in rows if float(row[3:]) <= second]
+        project = f"until {second}"
+        ledger.import_file(write(answers(*given)), project, options=DECLARED)
+        then, alone = everything(ledger, as_of=when(second)), everything(ledger, project)
+        for told in (then, alone):
+            told["status"].pop("last_import")
+        assert then == alone, second
+    assert everything(ledger, as_of=when(5)) == everything(ledger)
+
+
+@on_sqlite
+def test_imports_kinds_and_names_are_those_that_were_known(
+    ledger: Ledger, write: Write, now: Clock
+) -> None:
+    now.moment = at(1)
+    ledger.import_file(write(answers("iAx0.1", "iBx0.5")), "p")
+    now.moment = at(2)
+    number = ledger.import_file(write("item,annotator,category,kind\nj,A,x,model\nj,B,x,"), "p").id
+    now.moment = at(3)
+    undo(ledger, number)
+    ledger.annotators.rename("p", "A", "Ada")
+    record(ledger, Seen(1))
+    now.moment = at(4)
+
+    def listed(**then: Any) -> tuple[list[bool], list[str]]:
+        with ledger.asking("p", make_answer_filter(**then)) as (connection, question):
+            imports = list_imports(connection, question.project_id)
+            people = list_annotators(connection, question.project)
+        return [each.undone_at is not None for each in imports], [each.kind for each in people]
+
+    human = ["human", "human"]
+    assert listed() == listed(known_at=when(3)) == ([False, True], human)
+    assert listed(known_at=when(2.5)) == ([False, False], ["model", "human"])
+    assert listed(known_at=when(0.5)) == ([], [])
+    assert listed(as_of=when(0.7))[0] == [False, True], "this clock knows nothing of imports"
+    for name in ("A", "Ada"):
+        figures = ledger.agreement("p", annotators=[name, "B"], known_at=when(1.5))
+        assert figures.counts.annotators == 2, name
+    flagged = [ledger.agreement("p", exclude_flagged=True, known_at=when(second)).counts.annotators
+               for second in (1.5, 3.5)]  # fmt: skip
+    assert flagged == [2, 1]
+
+
+@on_sqlite
+def test_notices_tell_of_labels_without_a_time_and_of_erasures(
+    ledger: Ledger, write: Write, now: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now.moment = at(1)
+    ledger.import_file(write(answers("iAx", "iBx0.5", "jAx", "jBx")), "p")
+    notices: list[str] = []
+    monkeypatch.setattr(ledger, "notice", notices.append)
+    ledger.agreement("p", known_at=when(1))
+    assert notices == []
+    assert ledger.agreement("p", as_of=when(0.7)).counts.answers == 1
+    ledger.snapshot("p", as_of=when(1))
+    notice = "3 of 4 labels have no time of their own: they count from when they were recorded"
+    assert notices == [notice] * 2
+    now.moment = at(2)
+    ledger.annotators.erase("p", "B")
+    notices.clear()
+    ledger.agreement("p", known_at=when(2))
+    assert notices == []
+    assert ledger.agreement("p", known_at=when(1.5)).counts.answers == 2
+    assert notices == ["answers that were known then have been erased since: they are in no figure"]
+
+
+@on_sqlite
+def test_moments_that_cannot_be_are_refused(ledger: Ledger, write: Write, now: Clock) -> None:
+    now.moment = at(5)
+    ledger.import_file(write(answers("iAx", "iBx0.5")), "p")
+    today = when(5)[:10]
+    now_filter = make_answer_filter(as_of=when(5), known_at=when(5))
+    assert make_answer_filter(as_of=today, known_at=today) == now_filter
+    for option in ("as_of", "known_at"):
+        for moment in (when(6), "2999-01-01", "now and then"):
+            with pytest.raises(InvalidOption, match=f"--{option.replace('_', '-')}"):
+                ledger.agreement("p", **{option: moment})
+        with pytest.raises(InvalidOption, match="findings of the past are not recorded"):
+            ledger.audit("p", record=True, **{option: when(5)})
+    with pytest.raises(InvalidOption, match="known"):
+        ledger.snapshot("p", known_at=when(1))

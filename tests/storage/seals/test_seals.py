@@ -1,4 +1,4 @@
-"""Seals: the same on both databases, at the cost of a few statements."""
+"""Seals: the same on both databases, of few statements, and broken by whatever else writes."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 from sqlalchemy import text
 
-from tests.helpers import count_rows, count_statements, csv_text, undo
+from tests.helpers import count_rows, count_statements, csv_text, question_of, undo, write_file
+from tests.history.scripts import tampering
 from tests.storage.seals.furnished import furnished
 from tracker.core import clock
-from tracker.core.errors import NotFound
+from tracker.history.verify import Verified, verify_snapshots
 from tracker.ledger import Ledger
 from tracker.projects.identities import erase_annotator, merge_annotators, split_annotator
-from tracker.projects.projects import lock_project, purge_project
 
 Write = Callable[..., Path]
 
@@ -54,22 +54,6 @@ def test_both_databases_give_the_same_seals(
     assert found[0] == found[1]
 
 
-def test_a_seal_is_made_by_what_changes_something(sqlite_ledger: Ledger, write: Write) -> None:
-    file = write("item,annotator,category\n i,A,x\n i,B,x")
-    sqlite_ledger.import_file(file, "p", dry_run=True)
-    assert seals(sqlite_ledger) == []
-    sqlite_ledger.import_file(file, "p")
-    sqlite_ledger.snapshot("p")
-    before = seals(sqlite_ledger)
-    assert [seal["id"] for seal in before] == [1, 2]
-    assert [seal["last_change_id"] for seal in before] == [2, 2]
-    sqlite_ledger.record_snapshot("p", if_changed=True)
-    sqlite_ledger.verify("p")
-    sqlite_ledger.audit("p")
-    sqlite_ledger.prune("p", "last:5")
-    assert seals(sqlite_ledger) == before
-
-
 def test_items_after_an_undo_are_sealed_and_numbers_are_not_given_again(
     ledger: Ledger, write: Write
 ) -> None:
@@ -80,11 +64,7 @@ def test_items_after_an_undo_are_sealed_and_numbers_are_not_given_again(
     for number in reversed(numbers):
         undo(ledger, number)
         assert ledger.verify("p").passed
-    with ledger.writing("p") as (connection, project):
-        purge_project(connection, project)
-        with pytest.raises(NotFound) as caught:  # as if another program had, while this one waits
-            lock_project(connection, project.id)
-    assert caught.value.exit_code == 4
+    ledger.projects.delete("p")
     assert ledger.import_file(write("item,annotator,category\n i,A,x"), "p").id == 3
 
 
@@ -120,9 +100,132 @@ def test_names_of_new_items_are_sealed_as_they_come_in(sqlite_ledger: Ledger, wr
     sqlite_ledger.import_file(two, "p")
     sqlite_ledger.import_file(file(["1 é", "new", "newer"], "three.csv"), "p")
     assert sqlite_ledger.verify("p").passed
-    assert [json.loads(seal["added"])["items"] for seal in seals(sqlite_ledger)] == [600, 600, 602]
-    assert ["names" in json.loads(seal["added"]) for seal in seals(sqlite_ledger)] == [
-        True,
-        False,
-        True,
-    ]
+    added = [json.loads(seal["added"]) for seal in seals(sqlite_ledger)]
+    told = [(one["items"], "names" in one) for one in added]
+    assert told == [(600, True), (600, False), (602, True)]
+
+
+PARTS = ("measures", "categories", "patterns", "annotators", "flags")
+TAMPERED = {
+    "categories": ["UPDATE categories SET name = 'was x' WHERE name = 'x'",
+        "UPDATE categories SET name = 'x' WHERE name = 'y'",
+        "UPDATE categories SET name = 'y' WHERE name = 'was x'"],
+    "the order of categories": ["UPDATE category_facts SET value = 9 WHERE category_id = 1"],
+    "what was said of annotators": ["DELETE FROM annotator_facts WHERE annotator_id = 2"],
+    "annotators": ["UPDATE annotators SET name = 'Ada' WHERE name = 'A'"],
+    "annotators ": ["UPDATE annotators SET kind = 'model' WHERE name = 'B'"],
+    "the project's settings": ["UPDATE questions SET scale = 'ordinal'"],
+    "names of questions": ["UPDATE questions SET name = 'another'"],
+    "aliases of annotators": ["UPDATE aliases SET annotator_id = 2"],
+    "notes": ["UPDATE notes SET text = 'no guideline'"],
+
+    "names of items": ["UPDATE items SET name = 'other' WHERE name = 'j'"],
+    "attributes of items": ["UPDATE item_attributes SET value = 'fr' WHERE item_id = 1"],
+
+    "other keys of items": ["UPDATE item_aliases SET item_id = 2"],
+
+    "labels of change 2": ["UPDATE labels SET labeled_at = labeled_at + 1 WHERE item_id = 1"],
+    "labels of change 2 ": [  # two times exchanged
+        "UPDATE labels SET labeled_at = (SELECT sum(labeled_at) FROM labels WHERE item_id = 1) "
+        "- labeled_at WHERE item_id = 1"
+    ],
+    "labels of change 2  ": ["UPDATE past_labels SET category_id = 3 WHERE change_id = 2"],
+    "labels of change 3": ["UPDATE past_labels SET spent_ms = 7 WHERE change_id = 3"],
+    "labels of change 3 ": ["DELETE FROM past_labels WHERE change_id = 3"],
+    "labels of change 4": ["UPDATE labels SET category_id = 3 WHERE change_id = 4"],
+    "labels of change 4 ": ["UPDATE labels SET first_change_id = 1 WHERE change_id = 4"],
+    "labels of change 77": ["INSERT INTO changes VALUES (1, 77, 'import', 9, '{}')",
+        "INSERT INTO labels SELECT project_id, question_id, 3, annotator_id, pass, category_id, "
+        "span_start, span_end, labeled_at, has_own_time, NULL, 77, source, given_as, spent_ms "
+        "FROM labels WHERE item_id = 1 AND annotator_id = 1"],
+    "the change log": ["UPDATE changes SET recorded_at = recorded_at + 1 WHERE id = 2"],
+    "the change log ": ["UPDATE changes SET detail = '{}' WHERE id = 3"],
+    "the change log  ": ["DELETE FROM changes WHERE id = 4"],
+    "the counts of imports": ["UPDATE imports SET rows = rows + 1, inserted = inserted + 1"],
+    "imports taken back": ["UPDATE imports SET undone_by = NULL"],
+    "the files of imports": ["UPDATE sources SET digest = '00'"],
+    "the files of imports ": ["DELETE FROM sources WHERE import_id = 2"],
+    "the record of touched items": ["DELETE FROM touched"],
+    "the record of touched items ": ["UPDATE touched SET last_item = last_item + 1"],
+    "findings": ["UPDATE flags SET kind = 'copying' WHERE id = 2"],
+    "what was done about findings": [
+        "DELETE FROM flag_changes WHERE flag_id = 1 AND number = 2"
+    ],
+    "what was done about findings ": ["UPDATE flag_changes SET made_by = 'Eve' WHERE number = 2"],
+    "sightings of findings": ["UPDATE flag_sightings SET informative = 4000"],
+
+    "the last snapshot": [
+        *(f"DELETE FROM snapshot_{part} WHERE snapshot_id = 3" for part in PARTS),
+        "DELETE FROM snapshots WHERE id = 3",
+    ],
+    "the last snapshot ": [
+        *(f"DELETE FROM snapshot_{part}" for part in PARTS), "DELETE FROM tombstones",
+        "DELETE FROM snapshots",
+    ],
+    "snapshots thinned out": ["DELETE FROM tombstones"],
+    "seal": ["DELETE FROM seals WHERE id = 3"],
+    "seal ": ["UPDATE seals SET sealed_at = sealed_at + 1 WHERE id = 3"],
+    "a seal cannot be read": ["UPDATE seals SET added = 'x' WHERE id = 3"],
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def sealed(module_ledger: Ledger, tmp_path_factory: pytest.TempPathFactory) -> Ledger:
+    folder = tmp_path_factory.mktemp("answers")
+    numbers = iter(range(100))
+    furnished(module_ledger, lambda told: write_file(folder / f"{next(numbers)}.csv", told))
+    module_ledger.items.alias("p", "i", "4711")
+    return module_ledger
+
+
+def tampered(ledger: Ledger, *statements: str, **how: bool) -> Verified:
+    """The project verified when statements have changed it, which is then taken back."""
+    with ledger.database.write(keep=False, bulk=True) as connection:
+        tampering(connection)
+        changed = [connection.execute(text(statement)).rowcount for statement in statements]
+        assert changed[-1]
+        return verify_snapshots(connection, question_of(connection), **how)
+
+
+def test_what_something_else_did_is_seen(sealed: Ledger, tmp_path: Path) -> None:
+    assert sealed.verify("p").passed
+    sealed.import_file(write_file(tmp_path / "q.csv", "item,annotator,category\n i,A,x"), "q")
+    verified = sealed.verify("p")
+    assert (verified.passed, verified.seals) == (True, 12), "another project changes no seal"
+    for part, statements in TAMPERED.items():
+        verified = tampered(sealed, *statements, chain_only=not part.startswith("labels of"))
+        assert not verified.passed, part
+        faults = verified.ledger
+        assert any(fault.startswith(part.strip()) for fault in faults), (part, faults)
+
+
+def test_what_was_changed_before_the_next_change_stays_seen(
+    sqlite_ledger: Ledger, write: Write
+) -> None:
+    furnished(sqlite_ledger, write)
+    with sqlite_ledger.database.engine.begin() as connection:
+        connection.execute(text("UPDATE annotators SET name = 'Ada' WHERE name = 'B'"))
+    sqlite_ledger.snapshot("p")
+    undo(sqlite_ledger, 3)
+    assert sqlite_ledger.verify("p").ledger == (
+        "annotators: changed by something else than this program between change 8 and the next one",
+    )
+
+
+def test_who_makes_all_seals_anew_lacks_the_digest_that_was_noted_down(
+    sqlite_ledger: Ledger, write: Write
+) -> None:
+    furnished(sqlite_ledger, write)
+    noted = sqlite_ledger.verify("p").digest
+    taken = sqlite_ledger.record_snapshot("p").snapshot
+    assert noted is not None
+    for digest in (noted, taken.digest, taken.seal):
+        assert sqlite_ledger.verify("p", chain_only=True, expect=digest).passed
+    with sqlite_ledger.database.write(bulk=True) as connection:
+        tampering(connection)
+        connection.execute(text("UPDATE annotators SET name = 'Ada' WHERE name = 'B'"))
+        connection.execute(text("DELETE FROM seals"))
+    sqlite_ledger.snapshot("p")
+    assert sqlite_ledger.verify("p").passed, "nothing else tells of it"
+    (why,) = sqlite_ledger.verify("p", expect=noted).ledger
+    assert noted in why
