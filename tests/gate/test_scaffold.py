@@ -78,18 +78,6 @@ def test_what_it_holds_to(ledger: Ledger, gate: Gate) -> None:
     assert '\nflags = ["random_answers"]\n' in text
 
 
-def test_a_choice_of_answers_passes_with_the_same_choice(ledger: Ledger, gate: Gate) -> None:
-    rows = [(n, who, "xy"[n % 2]) for n in range(20) for who in ("ada", "bo")]
-    load(ledger, [*rows, *((n, "cy", "x") for n in range(20))])
-    with ledger.asking("p") as (connection, question):
-        text = starting_gate_config(
-            connection, [question], make_answer_filter(annotators=["ada", "bo"])
-        )
-    assert "give the gate the same options" in text
-    assert gate(text, annotators=["ada", "bo"]).passed
-    assert not gate(text).passed
-
-
 def test_names_are_written_so_that_they_are_read_back(ledger: Ledger) -> None:
     for project, name in enumerate(('say "a"', "a\\b", "a\x7fb\x01")):
         load(ledger, [(n, who, name if who == "ada" else "x") for n in range(5) for who in

@@ -33,6 +33,11 @@ def test_the_true_variance_lies_within_the_bounds(
     assert between.low <= between.expected <= between.high
 
 
+def test_variances_that_no_items_bring_are_taken_from_the_most_answers_alone() -> None:
+    """More answers never make an item less certain; draws of few items may say so."""
+    assert variance_with_answers({2: 1.0, 3: 2.0}, 5) == variance_with_answers({3: 2.0}, 5)
+
+
 def test_thinned_items_are_their_answers_drawn_without_any_twice() -> None:
     """Of 2 x and 2 y, two answers are the same in 1 of 3 draws."""
     a, b = (1,), (2,)
