@@ -24,7 +24,6 @@ from tests.cli.projects import furnish
 from tests.golden.commands import GROUPS
 from tests.profiles import exhaustive
 from tracker.ledger import Ledger
-from tracker.render.escape import NEAREST
 from tracker.render.tables import shortened_cell_text, table
 
 PROJECT = "project-of-a-name-that-is-long-too"
@@ -135,23 +134,6 @@ def broken(shown: str) -> list[str]:
         if not any(name.startswith(head) and name.endswith(tail) for name in NAMES)
         and not re.fullmatch("[0-9a-f]+", head + tail)
     ]
-
-
-def test_names_are_whole_in_other_formats(run: Run, long: Path) -> None:
-    for form in ("csv", "json", "markdown"):
-        call = "flags list reviews"
-        shown = run(*words_of(call), "--format", form, env={"COLUMNS": "60"}).out
-        assert "…" not in shown
-        assert ANNOTATORS[3] in shown
-
-
-@given(st.text("ab é日…█", max_size=70), st.integers(50, 100))
-def test_a_table_of_anything_fits_in_ascii(name: str, columns: int) -> None:
-    file = io.TextIOWrapper(io.BytesIO(), "ascii", errors=NEAREST)
-    Console(width=columns, file=file).print(table(("a name", "n"), [(name, "1")] * 2), crop=False)
-    file.flush()
-    shown = file.buffer.getvalue().decode()
-    assert max(map(len, shown.splitlines())) <= columns
 
 
 @given(
