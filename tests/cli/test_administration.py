@@ -26,6 +26,13 @@ def test_database_is_made_current_and_copied(run: Run, answers: Path) -> None:
     assert run("--database", "other.db", "agreement", "p", "--json").out == shown
 
 
+def test_ordinal_scale_lacks_an_order_unless_it_is_of_numbers(run: Run, answers: Path) -> None:
+    run("import", answers, "-p", "p")
+    run("import", "-", "-p", "n", stdin="item,annotator,category\ni,a,1\ni,b,2\n")
+    assert "x, y have no order yet" in run("project", "set", "p", "--scale", "ordinal").err
+    assert "order" not in run("project", "set", "n", "--scale", "ordinal").err
+
+
 # -- users and tokens: secrets go in unseen, and come out once -------------------------------
 
 
@@ -117,6 +124,7 @@ def test_evidence_holds_confidence_and_comment_of_the_answer(run: Run, folder: P
     rows = [row for flag in con["flags"] for row in flag.get("evidence", ())]
     assert len(rows) == 2
     assert all(row["confidence"] == 0.75 and row["comment"].startswith("always") for row in rows)
+    assert 'comment: "always' in run(*words).out
 
 
 def test_login_name_acts_unless_another_is_given(
