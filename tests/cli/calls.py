@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["CALLS", "SENTENCES", "TABLES"]
+__all__ = ["SENTENCES", "TABLES"]
 
 # One call of every command that prints a table, as it is typed before --json.
 TABLES = [
@@ -32,4 +32,3 @@ SENTENCES = [
     "category order reviews negative,positive", "item import answers.csv -p reviews",
     "database copy sqlite:///other.db", "imports undo 1 --yes",
 ]  # fmt: skip
-CALLS = [*TABLES, *SENTENCES]

@@ -1,9 +1,8 @@
-"""Projects, annotators, users and the database itself, managed by command."""
+"""Databases, users and tokens by command; the names that an audit shows and hides."""
 
 from __future__ import annotations
 
-import csv
-import json
+import getpass
 import re
 from pathlib import Path
 
@@ -15,100 +14,23 @@ from tracker.ledger import Ledger
 PASSWORD = "correct horse battery"
 
 
-def test_ordinal_scale_says_the_order_that_it_takes(run: Run, answers: Path) -> None:
-    run("import", answers, "-p", "p")
-    told = run("project", "set", "p", "--scale", "ordinal").err.splitlines()[0]
-    assert told == (
-        "x, y have no order yet, which an ordinal scale needs: "
-        "tracker category order p LOWEST,…,HIGHEST"
-    )
-    chosen = run("project", "set", "p", "--scale", "ordinal", "--categories", "y,x")
-    assert "no order" not in chosen.err
-    run("project", "set", "p", "--open", "--scale", "nominal")
-    assert "no order" not in run("project", "set", "p", "--scale", "ordinal").err
-    run("import", "-", "-p", "n", stdin="item,annotator,category\ni,a,1\ni,b,2\n")
-    assert "order" not in run("project", "set", "n", "--scale", "ordinal").err, "numbers have one"
-    table = "item,annotator,tone,fair\ni,a,x,y\ni,b,y,y\nj,a,x,y\nj,b,x,n\n"
-    run("import", "-", "-p", "w", "-q", "tone=tone", "-q", "fair=fair", stdin=table)
-    run("question", "set", "w", "tone", "--scale", "ordinal")
-    assert "tone: undefined: no order of the categories" in run("agreement", "w").out
-
-
-def test_answers_under_another_name_are_the_annotators(run: Run, furnished: Path) -> None:
-    at = ("-p", "sandwich")
-    done = run("annotator", "rename", "A", "ada", *at)
-    assert done.out == "A is now ada, also known as A\n"
-    assert "bob" in run("annotator", "alias", "B", "bob", *at).out
-    # What comes under another name is theirs.
-    rows = "item,annotator,category\nitem 0001,A,0\nitem 0001,bob,0\n"
-    assert "2 unchanged" in run("import", "-", *at, stdin=rows).out
-    told = run("annotator", "list", "sandwich", "--json").json()["annotators"]
-    assert sorted((one["annotator"], one["kind"], one["labels"]) for one in told) == [
-        ("B", "human", 1000), ("ada", "human", 1000),
-    ]  # fmt: skip
-    assert run("annotator", "show", "bob", *at, "--json").json()["annotator"] == "B"
-    assert "reference" in run("annotator", "kind", "ada", "reference", *at).out
-    figures = run("agreement", "sandwich", "--json").json()
-    assert figures["counts"]["annotators"] == 1
-    assert figures["gold"]["answers"] == 1000
-    assert figures["gold"]["observed"] == 0.85
-
-
 def test_database_is_made_current_and_copied(run: Run, answers: Path) -> None:
-    assert "empty" in run("database", "current").out
     assert run("database", "upgrade").out.startswith("sqlite:///tracker.db: empty → r")
     assert "already at " in run("database", "upgrade").out
-    told = run("database", "current", "--json").json()
-    assert told["revision"] == told["head"]
-    assert told["database"] == "sqlite:///tracker.db"
-    assert run("database", "check").err == "no problems found\n"
-    assert run("database", "check", "--json").json()["problems"] == []
     run("import", answers, "-p", "p")
     assert "copy.db is a copy of sqlite:///tracker.db" in run("database", "backup", "copy.db").out
-    assert run("--database", "copy.db", "database", "check").err == "no problems found\n"
     shown = run("agreement", "p", "--json").out
     assert run("--database", "copy.db", "agreement", "p", "--json").out == shown
-    run("database", "backup", "copy.db", code=2)
     copied = run("database", "copy", "sqlite:///other.db", "--json").json()
     assert (copied["database"], copied["rows"]["labels"]) == ("sqlite:///other.db", 6)
     assert run("--database", "other.db", "agreement", "p", "--json").out == shown
 
 
-def test_erasure_lists_where_the_name_may_still_be(run: Run, answers: Path) -> None:
-    for project in ("p", "q"):
-        run("import", answers, "-p", project)
-    run("project", "note", "p", "A is on leave")
-    done = run("annotator", "erase", "p", "A", "--yes")
-    assert "labels gone from p" in done.out
-    assert "  p, notes: 1" in done.out
-    assert "  q, annotators of that name: 1" in done.out
-    assert "backups" in done.err
-    assert "nothing that was deleted is left" in run("database", "vacuum").out
-    assert "labels gone from q" in run("annotator", "erase", "A", "--all-projects", "--yes").out
-    run("annotator", "erase", "A", "--all-projects", "--yes", code=4)
-    run("annotator", "erase", "q", "B", "--all-projects", "--yes", code=2)
-    assert "is erased" in run("project", "unnote", "p", 1, "--erase").out
-
-
-def answer_of(run: Run, *words: object) -> tuple[int, str]:
-    """What a call says, less moments and what holds names of files; floats to ten digits."""
-    done = run(*words, "--json", code=None)
-    document = json.loads(done.out or "{}", parse_float=lambda digits: f"{float(digits):.10g}")
-    rest = {key: value for key, value in document.items() if key not in {"seals", "digest"}}
-    return done.code, re.sub(r'"\d{4}-\d\d-\d\dT[^"]*Z"', '"then"', json.dumps(rest))
-
-
-def test_main_job_is_the_same_on_postgres(run: Run, empty_postgres_url: str) -> None:
-    at = ("--database", empty_postgres_url)
-    assert run(*at, "status", "--json").json() == {"projects": []}
-    assert "→" in run(*at, "database", "upgrade").out
-    for place in (at, ()):
-        run(*place, "simulate", "crowd", "--items", 20, "-p", "c")
-        run(*place, "snapshot", "c", "--name", "first")
-    for words in ("agreement c", "audit c", "snapshots verify c"):
-        assert answer_of(run, *at, *words.split()) == answer_of(run, *words.split()), words
-    run(*at, "project", "delete", "c", "--yes")
-    assert run(*at, "database", "check").err == "no problems found\n"
+def test_ordinal_scale_lacks_an_order_unless_it_is_of_numbers(run: Run, answers: Path) -> None:
+    run("import", answers, "-p", "p")
+    run("import", "-", "-p", "n", stdin="item,annotator,category\ni,a,1\ni,b,2\n")
+    assert "x, y have no order yet" in run("project", "set", "p", "--scale", "ordinal").err
+    assert "order" not in run("project", "set", "n", "--scale", "ordinal").err
 
 
 # -- users and tokens: secrets go in unseen, and come out once -------------------------------
@@ -154,28 +76,66 @@ def test_token_is_printed_once_and_ends_when_revoked(ada: Ledger, run: Run) -> N
     assert ada.tokens.use(secret) is None
 
 
-# -- simulated rows --------------------------------------------------------------------------
+# -- names in audits ------------------------------------------------------------------------
 
 
-def test_simulated_rows_have_a_truth_and_a_seed(run: Run, folder: Path) -> None:
-    words = ("simulate", "crowd", "--items", 40, "--seed", 3, "-o")
-    done = run(*words, "crowd.csv")
-    assert (done.out, done.err) == ("", "next: tracker import crowd.csv --project NAME\n")
-    text = Path("crowd.csv").read_text("utf-8")
-    rows = list(csv.DictReader(text.splitlines()))
-    assert len(rows) == 200
-    assert list(rows[0]) == ["item", "annotator", "category", "gold"]
-    assert run(*words, "-").out == text != run(*words[:-2], 4, "-o", "-").out
-    assert "200 inserted" in run("import", "crowd.csv", "-p", "c").out
-    assert run("agreement", "c", "--json").json()["gold"]["items"] == 40
-    done = run("simulate", "mixed", "--items", 100, "-p", "m")
-    assert (done.out, done.err) == (
-        "import 2: 300 rows into m\n", "next: tracker agreement m\n",
-    )  # fmt: skip
-    again = run("simulate", "mixed", "--items", 100, "-o", "-").out
-    assert "300 unchanged" in run("import", "-", "-p", "m", stdin=again).out
-    roster = "honest=3,lazy=1,constant=1"
-    run("simulate", "crowd", "--annotators", roster, "--answers-per-item", 3, "-p", "d")
-    people = run("annotator", "list", "d", "--json").json()["annotators"]
-    names = [row["annotator"] for row in people if row["kind"] == "human"]
-    assert sorted(names) == ["annotator 01", "annotator 02", "annotator 03", "constant 1", "lazy 1"]
+def test_pseudonyms_are_stable_and_hide_all_names(run: Run, furnished: Path) -> None:
+    words = ["--annotator", "annotator 01", "--annotator", "constant 1", "--annotator",
+             "annotator 02", "--exclude-annotator", "annotator 03"]  # fmt: skip
+    command = ("audit", "reviews", "--all", "--pseudonyms", "--evidence", 2, *words)
+    pages = [run(*command, *form) for form in (["--json"], ["--csv"], [])]
+    for page in pages:
+        for name in ("annotator 0", "constant 1"):
+            assert name not in page.out + page.err
+    told = pages[0].json()
+    names = [one["annotator"] for one in told["annotators"]]
+    assert names == sorted(set(names))
+    assert all(re.fullmatch("annotator-[a-z2-7]{8}", name) for name in names)
+    assert len(names) == len(told["selection"]["annotators"]) == 3
+    assert len(told["selection"]["excluded"]) == 1
+    run("annotator", "rename", "constant 1", "another name", "-p", "reviews")
+    words[words.index("constant 1")] = "another name"
+    again = run("audit", "reviews", "--pseudonyms", *words, "--json").json()
+    assert {one["annotator"] for one in again["annotators"]} == set(names)
+
+
+def test_own_report_names_nobody_else_and_small_cells_are_left_out(
+    run: Run, furnished: Path
+) -> None:
+    words = ("annotator", "report", "constant 1", "-p", "reviews", "--json")
+    shown = run(*words)
+    assert "annotator 0" not in shown.out
+    assert shown.json()["findings"]
+    hidden = run(*words, "--suppress-below", 100).json()
+    assert (hidden["figures"]["agreement_with_peers"], hidden["findings"]) == (None, [])
+    audit = run("audit", "reviews", "--suppress-below", 1000, "--json").json()
+    assert [one for one in audit["annotators"] if one["flags"]] == []
+
+
+def test_evidence_holds_confidence_and_comment_of_the_answer(run: Run, folder: Path) -> None:
+    lines = ["item,annotator,label,confidence,rationale"]
+    for n in range(60):
+        lines += [f"i{n:02},{who},{'xyz'[n % 3]},," for who in ("ann", "bob", "cat")]
+        lines.append(f"i{n:02},con,x,0.75,always {n}")
+    run("import", "-", "-p", "p", stdin="\n".join(lines))
+    words = ("audit", "p", "--evidence", "2", "--kind", "constant_category")
+    told = run(*words, "--json").json()
+    (con,) = [one for one in told["annotators"] if one["annotator"] == "con"]
+    rows = [row for flag in con["flags"] for row in flag.get("evidence", ())]
+    assert len(rows) == 2
+    assert all(row["confidence"] == 0.75 and row["comment"].startswith("always") for row in rows)
+    assert 'comment: "always' in run(*words).out
+
+
+def test_login_name_acts_unless_another_is_given(
+    run: Run, furnished: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done = run("flags", "acknowledge", "1", "-p", "reviews", env={"LOGNAME": "grace"})
+    assert done.out.endswith("(by grace)\n")
+
+    def no_login() -> str:
+        raise KeyError
+
+    monkeypatch.setattr(getpass, "getuser", no_login)
+    assert "--by NAME" in run("flags", "dismiss", "1", "-p", "reviews", code=2).err
+    run("flags", "dismiss", "1", "-p", "reviews", "--by", "ann")

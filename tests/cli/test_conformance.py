@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import json
 import sqlite3
 from collections.abc import Sequence
 from dataclasses import replace
@@ -14,13 +12,11 @@ from typing import Any
 import pytest
 
 from tests.cli.conftest import Run
-from tests.measures.oracles import FOLDER
 from tracker.conformance.cases import Case, known_cases
 from tracker.core.version import VERSION
 from tracker.measures.registry import MEASURES
 
 CASES = {case.name: case for case in known_cases()}
-PARTS = {"observed": "po", "expected": "pe"}
 NEVER = "postgresql://nobody:secret@127.0.0.1:1/nothing"
 
 
@@ -53,46 +49,6 @@ def test_every_measure_is_covered() -> None:
     assert set(MEASURES) <= covered
 
 
-def test_errors_and_reasons_are_covered() -> None:
-    figures = [figure for case in CASES.values() for figure in case.figures]
-    for name in ("conger_kappa", "cohen_kappa", "krippendorff_alpha", "gwet_ac1"):
-        assert any("standard_error" in one.numbers for one in figures if one.measure == name)
-    reasons = {one.numbers["undefined"] for one in figures if "undefined" in one.numbers}
-    assert reasons == {"single_category", "no_overlap", "too_few_annotators", "not_applicable"}
-    readings = {(name, word) for one in figures for name, word in one.reading.items()}
-    assert readings >= {
-        *(("scale", word) for word in ("nominal", "ordinal", "interval", "ratio")),
-        *(("distance", word) for word in ("exact", "jaccard", "masi")),
-        *(("weights", word) for word in ("linear", "quadratic")),
-    }
-
-
-@pytest.mark.parametrize(
-    ("name", "oracle"),
-    [
-        ("cohen_1960", "c01_cohen1960_p37"),
-        ("krippendorff_2011", "c25_kripp_4x12"),
-        ("gwet_agreecac", "c28_gwet_agreecac"),
-        ("gwet_g1g2", "c27_gwet_g1g2"),
-        ("paradox_skewed", "c14_paradox_skewed"),
-    ],
-)
-def test_what_is_shipped_is_what_the_tests_know(name: str, oracle: str) -> None:
-    known = json.loads((FOLDER / "expected.json").read_text())["cases"][oracle]
-    with (FOLDER / known["file"]).open(newline="") as file:
-        rows = [(row["annotator"], row["category"]) for row in csv.DictReader(file)]
-    case = CASES[name]
-    assert sorted(given for _, given in rows) == sorted(row["category"] for row in case.rows())
-    assert len(rows) == sum(len(item) for item in case.items)
-    keys = {"fleiss_kappa": "fleiss", "gwet_ac1": "ac1", "conger_kappa": "conger"}
-    for figure in case.figures:
-        if figure.measure in keys and not figure.reading:
-            given = known["coefficients"][keys[figure.measure]]
-            assert figure.numbers["value"] == given["value"]
-            for number, key in PARTS.items():
-                assert figure.numbers[number] == given[key]
-
-
 # -- the command ---------------------------------------------------------------------------
 
 
@@ -106,7 +62,7 @@ def test_it_passes_and_touches_nothing(run: Run, folder: Path) -> None:
     assert list(folder.iterdir()) == []
 
 
-def test_its_json_and_rows(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_its_json_names_versions(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     known = known_cases()[:3]
     monkeypatch.setattr("tracker.conformance.check.known_cases", lambda: known)
     told: dict[str, Any] = run("conformance", "--json").json()
@@ -116,20 +72,11 @@ def test_its_json_and_rows(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     assert told["versions"]["sqlite"] == sqlite3.sqlite_version
     assert (told["passed"], told["failed"]) == (len(told["checks"]), 0)
     assert {check["by"] for check in told["checks"]} == {"functions", "program"}
-    assert set(told["checks"][0]) == {
-        *("case", "source", "measure", "of", "weights", "scale", "distance", "number", "by"),
-        *("expected", "computed", "difference", "tolerance", "passed", "agree"),
-    }
-    rows = list(csv.DictReader(run("conformance", "--csv").out.splitlines()))
-    assert {row["case"] for row in rows} == {case.name for case in known}
-    assert {row["passed"] for row in rows} == {"True"}
 
 
 @pytest.mark.parametrize(
     ("number", "wrong", "told"),
     [
-        ("value", 0.25, "Conger's kappa, value, is 0.185607582 by the program, not 0.250000000"),
-        ("standard_error", 0.127386, "standard error, is 0.127385882 by the functions"),
         ("undefined", "no_overlap", "undefined, is undefined by the program, not no_overlap"),
         ("expected", 0.345115057884, "expected, is 0.345115056 by the functions"),
     ],

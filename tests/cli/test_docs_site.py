@@ -71,21 +71,6 @@ def test_every_page_is_in_the_navigation_once() -> None:
     assert sorted(in_navigation(SITE["nav"])) == sorted([*pages, *ON_SITE.values()])
 
 
-def test_the_readme_lists_the_pages_in_the_order_of_the_navigation() -> None:
-    """Pages of formats are listed where answers are brought in."""
-    readme = (CHECKOUT / "README.md").read_text("utf-8").partition("## Read on\n")[2]
-    listed = re.findall(r"\]\(docs/([^/#)]*)\)", readme)
-    named = (name for name in in_navigation(SITE["nav"]) if "/" not in name)
-    assert listed == [name for name in named if name not in ON_SITE.values()]
-
-
-def test_a_build_takes_nothing_from_elsewhere_and_passes_over_nothing() -> None:
-    assert SITE["theme"]["font"] is False
-    assert set(SITE["validation"].values()) == {"warn"}
-    ignored = (CHECKOUT / ".gitignore").read_text("utf-8").split()
-    assert f"/{SITE['site_dir'].split('/')[0]}/" in ignored
-
-
 @each_page
 def test_links_exist_and_lists_are_indented_for_the_site(page: Path) -> None:
     for link in links(page):
@@ -140,15 +125,6 @@ def tables() -> list[list[str]]:
     rows = re.findall(r"^ +\| (.*) \|$\n {4}\|[-|]+\|\n((?: +\|.*\|\n)+)", WALK.read_text("utf-8"),
                       re.MULTILINE)  # fmt: skip
     return [[line.strip(" |") for line in body.splitlines()] for _, body in rows]
-
-
-def test_the_walk_leads_through_the_code() -> None:
-    """A module that moved fails the test of links; the walk names the rooms that it passes."""
-    named = re.findall(r"\[([^]]*)\]\(\.\./tracker/([^)]*)\)", WALK.read_text("utf-8"))
-    assert all(words == module for words, module in named)
-    rooms = {module.split("/")[0] for _, module in named}
-    passed = {"formats", "imports", "storage", "counts", "measures", "agreement", "ledger"}
-    assert passed | {"render", "web"} <= rooms
 
 
 def test_the_walk_shows_what_its_commands_print(run: Run, folder: Path) -> None:

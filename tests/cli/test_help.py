@@ -50,18 +50,3 @@ def test_completion(run: Run) -> None:
         env = {"COMP_WORDS": line, "COMP_CWORD": str(line.count(" "))}
         told = run(env=env | {"_TRACKER_COMPLETE": "complete_bash"})
         assert set(told.out.split()) == expected, line
-
-
-def test_every_command_about_a_project_is_told_of_it_in_both_ways() -> None:
-    """Registered with `about_project`, which also finds the only project."""
-    for name, command in leaves():
-        named = {
-            one.param_type_name
-            for one in command.params
-            if {"--project", "project"} & set(one.opts)
-        } | {"argument" for one in command.params if one.metavar == "[PROJECT]"}
-        # Their words are files, or one of a few, or as many as one likes.
-        theirs = {"import", "item import", "annotator import", "simulate"}
-        theirs |= {"item alias", "item unalias", "webhook add", "sync label-studio", "sync mlflow"}
-        if name not in theirs:
-            assert named in ({"argument", "option"}, set()), name

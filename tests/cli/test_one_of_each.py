@@ -1,4 +1,4 @@
-"""A new operation, column, page, format, reader, measure or finding is one entry.
+"""A new operation, column, page, format of files or finding is one entry.
 
 Toys are made here, and looked for in every face.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import gzip
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, TypedDict, Unpack
 
@@ -29,7 +29,7 @@ from tracker.audit.sentences import SENTENCES
 from tracker.cli.operations import operation_group
 from tracker.core.errors import InvalidOption
 from tracker.core.operations import Option, operation
-from tracker.core.results import Answer, Record
+from tracker.core.results import Record
 from tracker.formats.answers import Answer as ReadAnswer
 from tracker.formats.answers import tool_reader
 from tracker.formats.reader import Reading
@@ -38,12 +38,7 @@ from tracker.formats.source import SourceFile
 from tracker.ledger import Ledger
 from tracker.ledger.namespace import Namespace
 from tracker.ledger.parameters import Project
-from tracker.measures.citations import article_citation
-from tracker.measures.estimate import Estimate
-from tracker.measures.registry import MEASURES, Measure
-from tracker.measures.sample import Sample
 from tracker.render.blocks import Column
-from tracker.render.formats import FORMATS
 from tracker.web import app, templating
 from tracker.web.api.operations import add_routes
 from tracker.web.api.routing import resource
@@ -213,7 +208,7 @@ def test_column_appears_in_every_face(run: Run, monkeypatch: pytest.MonkeyPatch)
         assert all(title in text.lower() for title in titles.values())
 
 
-# -- a format and a reader -----------------------------------------------------------------
+# -- a format of files -----------------------------------------------------------------
 
 
 def toy_answers(source: SourceFile, reading: Reading) -> Iterator[ReadAnswer]:
@@ -254,47 +249,7 @@ def test_format_is_recognized_listed_and_taken_by_every_face(
         assert "good" in read(browser, "/projects/p/items/1").text
 
 
-def shouted(answer: Answer) -> Iterator[str]:
-    yield str(answer.json()).upper()
-
-
-@pytest.mark.usefixtures("answered")
-def test_output_format_is_one_entry(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(FORMATS, "shouted", shouted)
-    assert "'PROJECT': 'P'" in run("agreement", "p", "--format", "shouted").out
-    assert "shouted" in run("status", "--format", "whispered", code=2).err
-
-
-# -- a measure and a kind of finding --------------------------------------------------------
-
-
-def without_chance(sample: Sample) -> Estimate:
-    """Twice the share of agreement, less one: 1 if all agree, -1 if nobody does."""
-    agreement = MEASURES["percent_agreement"].function
-    assert agreement is not None
-    estimate = agreement(sample)
-    assert estimate.value is not None
-    assert estimate.influence is not None
-    value, influence = 2 * estimate.value - 1, 2 * estimate.influence
-    return replace(estimate, measure="toy", value=value, influence=influence, of_pairs=False)
-
-
-@pytest.mark.usefixtures("answered")
-def test_measure_is_one_entry(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    toy = Measure("toy", "Toy", "patterns", "2 Po - 1", "Nobody (2026)",
-                  article_citation("nobody2026", "Nobody", "On toys", "Toys", 2026, 1, "1-2"), {},
-                  function=without_chance,
-                  redrawn=lambda sample, items: 2 * sample.mean_agreement(items) - 1)  # fmt: skip
-    monkeypatch.setitem(MEASURES, "toy", toy)
-    [row] = run("agreement", "p", "--measure", "toy", "--json").json()["measures"]
-    assert row["value"] == pytest.approx(2 * 2 / 4 - 1)
-    assert row["ci_low"] < row["value"] < row["ci_high"]
-    assert "Toy" in run("agreement", "p").out
-    assert "2 Po - 1" in run("agreement", "p", "--explain", "toy").out
-    assert "@article{nobody2026," in run("agreement", "p", "--bibtex", "--measure", "toy").out
-    asked = ("agreement", "p", "--measure", "toy", "--bootstrap", "50", "--json")
-    assert run(*asked).json()["measures"][0]["method"] == "bootstrap"
-    assert run("snapshot", "p", "--json").json()["measures"]
+# -- a kind of finding --------------------------------------------------------
 
 
 ANSWERED = Threshold("toy_answers", 3, 0, 100)

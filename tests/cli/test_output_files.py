@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import os
-import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.cli.commands import leaves, options
 from tests.cli.conftest import Run
-from tracker.ledger import Ledger
 
 GATE = "[[check]]\nitems_at_least = 1\n"
 WAYS = {
@@ -116,49 +111,4 @@ def test_half_a_file_replaces_none(run: Run, monkeypatch: pytest.MonkeyPatch) ->
     assert files() == before
 
 
-def test_carriage_return_in_a_name_is_read_back(run: Run) -> None:
-    odd = ["a\rb", "c\r\nd", "e\nf", 'g"h', "i,j"]
-    text = io.StringIO()
-    rows = [("item", "annotator", "category"), *((one, who, "x") for one in odd for who in "AB")]
-    csv.writer(text, quoting=csv.QUOTE_ALL, lineterminator="\n").writerows(rows)
-    Path("odd.csv").write_bytes(text.getvalue().encode())
-    run("import", "odd.csv", "-p", "odd")
-    run("export", "labels", "odd", "-o", "out.csv")
-    assert b'"a\rb"' in Path("out.csv").read_bytes()
-    run("import", "out.csv", "-p", "again")
-    frames = [Ledger("sqlite:///tracker.db").export_frame(name) for name in ("odd", "again")]
-    assert [sorted(frame["item"]) for frame in frames] == [sorted(odd * 2)] * 2
-    listed = run("item", "list", "odd", "--csv").out
-    assert {row["item"] for row in csv.DictReader(io.StringIO(listed, newline=""))} == set(odd)
-
-
-def test_ending_of_a_report_chooses_its_format(run: Run) -> None:
-    for name, start in {"x.html": "<!DOCTYPE html>", "x.JSON": "{"}.items():
-        run(*WAYS["report"], name)
-        assert Path(name).read_text("utf-8").startswith(start)
-    page = Path("x.html").read_text("utf-8")
-    assert "<title>Report for A</title>" in page
-    assert "<table>" in page
-
-
 # -- formats on standard output ------------------------------------------------------------
-
-
-def test_command_with_csv_has_json(run: Run) -> None:
-    names = {word: {name for name, command in leaves() if word in options(command)}
-             for word in ("--csv", "--json")}  # fmt: skip
-    assert names["--csv"] <= names["--json"]
-
-
-def test_snapshot_prints_its_number_and_is_an_element_of_the_history(run: Run) -> None:
-    taken = run("snapshot", "reviews", "--name", "second", "--note", "why", "--json").json()
-    told = run("history", "reviews", "--json").json()
-    assert told["project"] == "reviews"
-    assert [one["name"] for one in told["snapshots"]] == ["first", "second"]
-    assert told["snapshots"][-1] == taken
-    assert taken["taken_at"].endswith("Z")
-    assert {"snapshot", "counts", "measures", "categories", "summary"} <= set(taken)
-    assert re.fullmatch(r"snapshot 3: alpha [0-9.]{5}\n", run("snapshot", "reviews").out)
-    again = run("snapshot", "reviews", "--if-changed").out
-    assert re.fullmatch(r"snapshot 3: nothing .*\n", again)
-    assert run("--quiet", "snapshot", "reviews").out.strip() == "4"

@@ -16,9 +16,7 @@ from typing import Any
 import pytest
 from sqlalchemy.engine import RootTransaction
 
-from tests.cli.commands import ROOT, leaves
 from tests.cli.conftest import Run
-from tests.cli.test_exit_codes import UNREACHABLE, change
 from tests.profiles import exhaustive
 from tracker.ledger import Ledger
 from tracker.projects.projects import find_project
@@ -72,7 +70,7 @@ def test_interrupted_import_stores_nothing(run: Run, folder: Path) -> None:
     with subprocess.Popen(command, **pipes) as running:
         running.stdin.write(b"item,annotator,category\n")
         # More than pipes and buffers hold: once it is written, most of it was taken in.
-        for start in range(0, 100_000, 1000):
+        for start in range(0, 30_000, 1000):
             rows = (f"item {n},A,yes\n" for n in range(start, start + 1000))
             running.stdin.write("".join(rows).encode())
         time.sleep(0.2)  # now it waits for more
@@ -132,7 +130,6 @@ def test_interrupt_during_commit_reports_what_is_stored(
     "words",
     [
         "simulate high --items 20000 -o -",
-        pytest.param("agreement sandwich --by item --csv", marks=exhaustive),
         "item list sandwich --limit 0",
     ],
 )
@@ -148,48 +145,26 @@ def test_reader_that_has_enough_is_not_an_error(furnished: Path, words: str) -> 
 
 
 @posix
-@pytest.mark.parametrize(
-    ("words", "code"),
-    [
-        pytest.param("status --json", 0, marks=exhaustive),
-        ("gate p --format text", 1),
-        pytest.param("gate p --format junit", 1, marks=exhaustive),  # as all but text
-        pytest.param("database check", 1, marks=exhaustive),
-    ],
-)  # fmt: skip
-def test_reader_that_has_gone_changes_no_exit_code(
-    run: Run, answers: Path, words: str, code: int
-) -> None:
+def test_reader_that_has_gone_changes_no_exit_code(run: Run, answers: Path) -> None:
     run("import", answers, "-p", "p")
-    change(Path("tracker.db"), "DROP TRIGGER changes_no_delete")
     Path("gate.toml").write_text("[[check]]\nitems_at_least = 1000000\n")
     read, write = os.pipe()
     os.close(read)
     done = subprocess.run(
-        [*TRACKER, *words.split()], stdout=write, stderr=subprocess.PIPE, check=False
+        [*TRACKER, "gate", "p"], stdout=write, stderr=subprocess.PIPE, check=False
     )
     os.close(write)
-    assert done.returncode == code
+    assert done.returncode == 1
     assert not {b"Traceback", b"Exception", b"Errno"} & {*done.stderr.split()}
 
 
 @posix
-@pytest.mark.parametrize(
-    ("words", "unbuffered"),
-    [
-        pytest.param(["status"], "1", marks=exhaustive),
-        (["--help"], ""),
-        (["project", "create", "new"], ""),
-    ],
-)
-def test_full_device_is_reported(folder: Path, words: list[str], unbuffered: str) -> None:
+@pytest.mark.parametrize("words", [["--help"], ["project", "create", "new"]], ids=" ".join)
+def test_full_device_is_reported(folder: Path, words: list[str]) -> None:
     if not Path("/dev/full").exists():
         pytest.skip("this system has no full device")
-    env = os.environ | {"PYTHONUNBUFFERED": unbuffered}
     with Path("/dev/full").open("w") as full:
-        done = subprocess.run(
-            [*TRACKER, *words], stdout=full, stderr=subprocess.PIPE, env=env, check=False
-        )
+        done = subprocess.run([*TRACKER, *words], stdout=full, stderr=subprocess.PIPE, check=False)
     assert done.returncode == 3
     assert b"cannot be written: No space left on device" in done.stderr
     assert (b"what was asked is stored" in done.stderr) is ("create" in words)
@@ -238,21 +213,15 @@ def test_colors_on_a_terminal(
 
 
 @posix
-@pytest.mark.parametrize(
-    ("words", "title"),
-    [
-        ("import many.csv -p p --json", b"importing"),
-        pytest.param("snapshots verify reviews --json", b"verifying", marks=exhaustive),
-    ],
-)
 def test_progress_bar_on_a_terminal_is_gone_at_the_end(
-    furnished: Path, monkeypatch: pytest.MonkeyPatch, words: str, title: bytes
+    folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    rows = "item,annotator,category\n" + "".join(f"{n},A,x\n" for n in range(50_000))
+    rows = "item,annotator,category\n" + "".join(f"{n},A,x\n" for n in range(20_000))
     Path("many.csv").write_text(rows)
     monkeypatch.setenv("TERM", "xterm-256color")
-    with _terminal(*words.split(), stdout=subprocess.PIPE) as (running, shown):
-        assert title in shown()
+    words = ("import", "many.csv", "-p", "p", "--json")
+    with _terminal(*words, stdout=subprocess.PIPE) as (running, shown):
+        assert b"importing" in shown()
         out = running.stdout.read()
     assert out.startswith(b"{")
     assert b"\x1b" not in out
@@ -283,66 +252,25 @@ RUN = """
 import json, sys
 from tracker.cli.app import main
 for words in json.loads(sys.argv[1]):
-    if words is None:
-        print(json.dumps(sorted(sys.modules)), file=sys.stderr)
-        continue
     sys.argv = ["tracker", *words.split()]
     try:
         main()
     except SystemExit:
         pass
-print(json.dumps(sorted(sys.modules)), file=sys.stderr)
+print("modules", *sys.modules, file=sys.stderr)
 """
-COUNTING = {"numpy", "scipy", "pandas", "pyarrow", "tracker.measures", "tracker.counts.filter",
-            "tracker.audit.run", "tracker.imports.loader"}  # fmt: skip
-HEAVY = COUNTING | {"alembic", "psycopg", "rich.markdown", "rich.progress"}
 
 
-def imported(
-    process: Run, *calls: str | None, url: str = ""
-) -> tuple[list[set[str]], str, list[str]]:
-    """The modules that are imported at each None and after the last call, and what is printed."""
-    env = {"COLUMNS": "200", "TRACKER_DATABASE_URL": url}
-    ran = process(RUN, json.dumps(calls), command=(sys.executable, "-c"), env=env)
-    assert "\x1b" not in ran.out + ran.err, "no colors without a terminal"
-    lines = ran.err.splitlines()
-    modules = [set(json.loads(line)) for line in lines if line.startswith('["')]
-    return modules, ran.out, [line for line in lines if not line.startswith('["')]
-
-
-def test_json_list_and_text_import_load_no_tables(process: Run, furnished: Path) -> None:
+def test_list_and_import_load_no_tables_and_say_nothing_to_cron(
+    process: Run, furnished: Path
+) -> None:
     rows = "item,annotator,category\n" + "".join(f"{n},A,x\n" for n in range(5_000))
     Path("more.csv").write_text(rows)
-    lists = "project list --json", "project notes reviews --json"
-    again = "import more.csv -p p", "export labels reviews -o x.csv"
-    (after_lists, after_import), _, errors = imported(process, *lists, None, *again)
-    assert not {name for name in after_lists if "rich" in name}
-    assert not after_lists & HEAVY
-    assert not after_import & {"pandas", "scipy", "rich.table", "tracker.render.tables"}
+    calls = ("project list --json", "project notes reviews --json", "import more.csv -p p",
+             "export labels reviews -o x.csv")  # fmt: skip
+    ran = process(RUN, json.dumps(calls), command=(sys.executable, "-c"))
+    *errors, modules = ran.err.splitlines()
+    heavy = {"alembic", "pandas", "psycopg", "scipy", "rich.progress", "rich.table"}
+    assert not heavy & {*modules.split()}
     assert errors == ["columns: item, annotator, category"], "no bar, no hint: cron sends no mail"
-
-
-def test_lists_load_nothing_that_counts_and_duckdb_no_pandas(process: Run, furnished: Path) -> None:
-    lists = "project list", "imports list", "flags list reviews"
-    none = (f"--database none.db {words}" for words in ("project list", "imports list", "status"))
-    counts = (f"--engine duckdb {words} reviews" for words in ("audit", "agreement --by pair"))
-    modules, shown, _ = imported(process, *lists, None, *none, None, *counts)
-    assert not modules[0] & (HEAVY | {"tracker.cli.figures", "tracker.cli.demo"})
-    assert "alembic" not in modules[1]
-    assert not Path("none.db").exists()
-    assert "duckdb" in modules[2], shown
-    assert "pandas" not in modules[2]
-    assert "constant 1" in shown
-
-
-def test_help_needs_no_database(process: Run) -> None:
-    groups = sorted({name.split()[0] for name, _ in leaves() if " " in name})
-    helps = ("--help", "status --help", *(f"{name} --help" for name in groups))
-    (modules,), shown, _ = imported(process, *helps, url=UNREACHABLE)
-    assert not modules & {"sqlalchemy", *COUNTING}
-    assert "u:secret" not in shown
-    for name, command in ROOT.commands.items():
-        assert any(
-            name in line.split() and command.get_short_help_str(200)[:20] in line
-            for line in shown.splitlines()
-        ), name
+    assert "\x1b" not in ran.out + ran.err, "no colors without a terminal"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 import re
 import shlex
 import shutil
@@ -25,9 +24,7 @@ from tests.cli.projects import furnish
 from tests.golden.commands import GROUPS
 from tests.profiles import exhaustive
 from tracker.ledger import Ledger
-from tracker.render.escape import NEAREST
 from tracker.render.tables import shortened_cell_text, table
-from tracker.simulate.crowds import Group, simulate_crowd
 
 PROJECT = "project-of-a-name-that-is-long-too"
 ANNOTATORS = [f"ann-with-a-name-rather-long-{n:04d}@of-the-firm.example" for n in range(4)]
@@ -44,14 +41,6 @@ BY = [
     "agreement reviews --influence annotator", "agreement reviews --by attribute:kept",
     "agreement reviews --against annotator=annotator_01", "compare reviews first last --anyway",
     "audit reviews --evidence 3 --kind constant_category", "history reviews --trend",
-]  # fmt: skip
-REST = [
-    "agreement reviews --measure krippendorff_alpha --confidence .9", "audit reviews --all",
-    "audit reviews --record", "audit reviews --suppress-below 5", "item list reviews",
-    "project list --all", "flags list reviews --state all", "flags history -p reviews",
-    "history reviews --every day", "history reviews --measure gwet_ac1",
-    "history reviews --every day --watch-for change", "agreement reviews --explain fleiss_kappa",
-    "agreement reviews --exclude-annotator annotator_01",
 ]  # fmt: skip
 CUT = re.compile(r"[^\s,;:'\"()]*…[^\s,;:'\"()]*")
 FIGURE = re.compile(r"-?\d+\.\d{3,}|\d+\.\d%")
@@ -113,8 +102,7 @@ def width_of(line: str) -> int:
         pytest.param(TABLES[:17], 60, id="tables"),
         pytest.param(TABLES[17:], 60, id="more tables"),
         pytest.param(BY, 60, id="agreement"),
-        pytest.param(REST, 60, marks=exhaustive, id="rest"),
-        pytest.param([*TABLES, *BY, *REST], 80, marks=exhaustive, id="all"),
+        pytest.param([*TABLES, *BY], 80, marks=exhaustive, id="all"),
     ],
 )
 def test_table_fits_and_breaks_no_word(
@@ -146,54 +134,6 @@ def broken(shown: str) -> list[str]:
         if not any(name.startswith(head) and name.endswith(tail) for name in NAMES)
         and not re.fullmatch("[0-9a-f]+", head + tail)
     ]
-
-
-@pytest.mark.parametrize("form", ["csv", "json", "markdown"])
-def test_names_are_whole_in_other_formats(run: Run, long: Path, form: str) -> None:
-    for call in ("agreement reviews --by item", "flags list reviews"):
-        shown = run(*words_of(call), "--format", form, env={"COLUMNS": "60"}).out
-        assert "…" not in shown
-        assert ANNOTATORS[3] in shown or ITEMS[3] in shown
-
-
-def test_names_that_are_shortened_stay_different() -> None:
-    console = Console(width=40, file=io.StringIO())
-    console.print(table(("annotator", "answers"), [(name, "1,000") for name in ANNOTATORS]))
-    shown = console.file.getvalue()
-    assert len({line.split()[0] for line in shown.splitlines() if "…" in line}) == len(ANNOTATORS)
-
-
-def test_a_name_is_shortened_alike_in_every_part_of_a_table() -> None:
-    name = "The answer was so friendly that one may well understand"
-    console = Console(width=60, file=io.StringIO())
-    titles = ("question", "measure ", *(f"number-of-{n}" for n in range(6)))
-    console.print(table(titles, [(name, "Krippendorff's alpha, nominal", *["1,000"] * 6)]))
-    shown = console.file.getvalue()
-    names = re.findall(r"The answer.*?understand|The .*?…[a-z ]*stand", shown)
-    assert len(names) > 1
-    assert len(set(names)) == 1
-
-
-def test_long_names_of_questions_leave_room_for_the_rest(run: Run, folder: Path) -> None:
-    names = [f"{n} {'was the answer of any use ' * 9}{n}" for n in (1, 2)]
-    rows = "".join(f"{item},{who},x,{who}\n" for item in "ijk" for who in "ab")
-    Path("w.csv").write_text("item,annotator,one,two\n" + rows)
-    asked = ("-q", f"{names[0]}=one", "-q", f"{names[1]}=two")
-    run("import", "w.csv", "-p", "long", *asked)
-    run("snapshot", "long")
-    shown = run("status", "long", env={"COLUMNS": "80"}).out
-    assert all(line.startswith(" long ") for line in shown.splitlines() if "…" in line)
-    heading = run("history", "long", env={"COLUMNS": "80"}).out.split("─")[0]
-    assert len(heading.splitlines()) < 14
-
-
-@given(st.text("ab é日…█", max_size=70), st.integers(50, 100))
-def test_a_table_of_anything_fits_in_ascii(name: str, columns: int) -> None:
-    file = io.TextIOWrapper(io.BytesIO(), "ascii", errors=NEAREST)
-    Console(width=columns, file=file).print(table(("a name", "n"), [(name, "1")] * 2), crop=False)
-    file.flush()
-    shown = file.buffer.getvalue().decode()
-    assert max(map(len, shown.splitlines())) <= columns
 
 
 @given(
@@ -262,7 +202,7 @@ def test_goldens_use_every_option_well_and_badly() -> None:
 
 def test_a_narrow_terminal_loses_no_number(run: Run, kinds: Path) -> None:
     """A number that is cut off would be another number; columns follow below instead."""
-    for words in calls_of("agreement", 11):
+    for words in calls_of("agreement", 22):
         wide = run(*words, env={"COLUMNS": "400"}, code=None).out
         narrow = run(*words, env={"COLUMNS": "40"}, code=None).out
         assert Counter(FIGURE.findall(narrow)) >= Counter(FIGURE.findall(wide)), words
@@ -285,18 +225,8 @@ def test_ordinary_table_fits_80_columns_and_shows_its_names(run: Run, kinds: Pat
             assert re.search(rf"^ ?{re.escape(name)}\b", shown, re.MULTILINE), (words, name, shown)
 
 
-def test_refused_question_is_not_json_either(run: Run, kinds: Path) -> None:
-    """Nor is what little or nothing does not have; all others are one document."""
-    for words in (*calls_of("agreement_mistakes", 13), *calls_of("agreement_of_little", 16)):
-        done = run(*words, "--json", code=None)
-        if done.code:
-            assert done.code in {2, 4}, words
-            assert done.out == ""
-            assert done.err.startswith("tracker: ")
-            assert len(done.err.splitlines()) <= 2, words
-        else:
-            json.loads(done.out, parse_constant=pytest.fail)
-    run("project", "rename", "pilot", "until=2020")  # it may be called like a choice
+def test_project_may_be_called_like_a_choice(run: Run, kinds: Path) -> None:
+    run("project", "rename", "pilot", "until=2020")
     told = run("agreement", "main", "--against", "until=2020", "--json").json()
     assert told["shared_items"] == 12
 
@@ -316,17 +246,12 @@ def test_strange_names_appear_as_they_are(run: Run, folder: Path) -> None:
     )
     for name in (project, "--p"):
         run("import", "-", f"--project={name}", stdin=rows.getvalue())
-    for words in (["agreement"], ["audit"], ["category", "list"], ["annotator", "list"],
-                  ["agreement", "--by", "item"]):  # fmt: skip
+    for words in (["category", "list"], ["annotator", "list"], ["agreement", "--by", "item"]):
         shown = run(*words, "--", project, env={"COLUMNS": "400"}).out
         for name in STRANGE:
             assert name in shown, (words, name)
-    for words in ("agreement", "status"):
-        assert project in run(words, "--", project).out
-    for name in STRANGE[::3]:
-        told = run("item", "show", "--json", "-p", project, "--", name).json()
-        assert told["item"] == name
-        assert {label["category"] for label in told["labels"]} == {name}
+    assert project in run("status", "--", project).out
+    for name in STRANGE[::6]:
         assert name in run("item", "show", "-p", project, "--", name).out
     told = run("annotator", "show", "--json", "--project=--p", "--", "--help").json()
     assert told["annotator"] == "--help"
@@ -337,24 +262,3 @@ def test_strange_names_appear_as_they_are(run: Run, folder: Path) -> None:
     ]
     assert "'[red]q[/red]'" in run("agreement", "[red]q[/red]", code=4).err
     assert "'[nope]'" in run("item", "show", "[nope]", "-p", project, code=4).err
-
-
-def test_lazy_pair_is_told_at_a_glance_and_an_honest_one_not(run: Run, folder: Path) -> None:
-    ledger = Ledger("sqlite:///tracker.db")
-    rows = simulate_crowd(
-        1000, 1, [Group("lazy", 2)], answers_per_item=2,
-        categories=("harmless", "harmful"), shares=(0.9, 0.1),
-    )  # fmt: skip
-    ledger.import_rows(rows, "lazy")
-    text = run("agreement", "lazy").out
-    first = [line.strip() for line in text.splitlines() if line.strip()][:4]
-    told = " ".join(first)
-    assert first[1].startswith("Weakest category: harmful  0.0")
-    assert "! Raw agreement of 98" in told or "! Raw agreement of 97" in told
-    assert "'harmless'" in told
-    assert "On 'harmful' they hardly agree at all." in told
-    rows = simulate_crowd(
-        1000, 1, [Group("honest", 2)], answers_per_item=2, accuracy=0.97, shares=(0.9, 0.1)
-    )
-    ledger.import_rows(rows, "honest")
-    assert "!" not in run("agreement", "honest").out

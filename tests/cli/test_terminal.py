@@ -59,7 +59,7 @@ def evil(evil_template: Path, folder: Path) -> Path:
 
 
 def words_of(call: str) -> list[str]:
-    """The words of a call of `CALLS`, its names made hostile."""
+    """The words of a call, its names made hostile."""
     names = {
         "reviews": f"p{EVIL}", "annotator_01": f"A{EVIL}", "item_0001": f"i1{EVIL}",
         "first": f"s{EVIL}", "new": f"new{EVIL}", "what": f"what{EVIL}", "why": f"why{EVIL}",
@@ -129,17 +129,6 @@ def test_a_very_long_word_is_cut_in_a_message(run: Run, furnished: Path) -> None
     assert len(failed.err) < 3000
     for words in (["agreement", "n" * 100_000], ["n" * 100_000], ["status", "--" + "n" * 100_000]):
         assert len(run(*words, code=None).err) < 6000
-
-
-# -- hints ---------------------------------------------------------------------------------
-
-
-def test_quiet_leaves_results_and_errors(run: Run, furnished: Path) -> None:
-    assert run("history", "reviews").err != ""
-    assert run("--quiet", "history", "reviews").err == ""
-    assert run("--quiet", "history", "reviews").out == run("history", "reviews").out
-    assert run("--quiet", "item", "list", "reviews").err == ""
-    assert "no project" in run("--quiet", "status", "nobody", code=4).err
 
 
 # -- encodings -----------------------------------------------------------------------------

@@ -15,7 +15,6 @@ from tracker.core.tallies import (
     AnnotatorTallies,
     ItemPatterns,
     PairTallies,
-    answers_in_pattern,
     make_pattern,
     pattern_without,
 )
@@ -35,13 +34,6 @@ annotator_tallies = st.dictionaries(st.integers(1, 3), annotator_cells, max_size
 )
 
 
-def test_a_pattern_is_a_multiset_in_ascending_order() -> None:
-    pattern = make_pattern([(2,), (), (1,), (2,)])
-    assert pattern == (((), 1), ((1,), 1), ((2,), 2))
-    assert make_pattern([(1,), (2,), (2,), ()]) == pattern
-    assert answers_in_pattern(pattern) == 4
-
-
 def test_without_an_own_answer() -> None:
     pattern = make_pattern([(1,), (2,), (2,)])
     assert pattern_without(pattern, (2,)) == (((1,), 1), ((2,), 1))
@@ -50,26 +42,11 @@ def test_without_an_own_answer() -> None:
         pattern_without(pattern, (3,))
 
 
-@given(projects(several_categories))
-def test_counts_by_plain_count_over_rows(rows: Rows) -> None:
-    patterns = tally(rows)
-    assert patterns.items == sum(1 for given_ in rows if given_)
-    assert patterns.items_compared == sum(1 for given_ in rows if len(given_) > 1)
-    assert patterns.answers == sum(len(given_) for given_ in rows)
-    by_category = Counter(held for given_ in rows for answer in given_ for held in answer)
-    assert patterns.labels == by_category.total()
-
-
 @given(projects(several_categories), projects(several_categories))
 def test_item_patterns_add_and_subtract(left: Rows, right: Rows) -> None:
     assert tally(left) + tally(right) == tally(left + right)
     assert tally(left + right) - tally(right) == tally(left)
     assert tally(left) - tally(left) == ItemPatterns()
-
-
-def test_a_subtraction_of_more_than_was_there_shows() -> None:
-    pattern = make_pattern([(1,)])
-    assert (ItemPatterns() - ItemPatterns({pattern: 2})).counts == {pattern: -2}
 
 
 @given(pair_tallies, pair_tallies)

@@ -1,4 +1,4 @@
-"""One answer for each item, by votes, by competence and by a model; and who answered what."""
+"""One answer for each item, by votes, by competence and by a model; matrix and tallies."""
 
 from __future__ import annotations
 
@@ -163,3 +163,63 @@ def test_votes_and_shares_are_counted_and_the_matrix_holds_them(
             if category is not None
         }
     assert held == answers
+
+
+# -- tallies: alpha and the kappas of pairs are computed from them again ----------------------
+
+TALLIED = [
+    ("item", "annotator", "category"),
+    *((n, who, cats[n % len(cats)]) for n in range(30)
+      for who, cats in (("ada", "xyzx"), ("bo", "xyyxz"), ("cy", "xxz")) if (n + len(cats)) % 4),
+]  # fmt: skip
+
+
+def tallies(ledger: Ledger, **selecting: Any) -> pd.DataFrame:
+    with ledger.tallies("p", **selecting) as found:
+        return ledger.rows_frame(found)
+
+
+def alpha_of(patterns: pd.DataFrame) -> float:
+    """Krippendorff's alpha of nominal answers, from items by pattern."""
+    m = patterns.groupby("pattern")["answers"].transform("sum")
+    paired = patterns[m > 1].assign(m=m)
+    weight = paired["items"] / (paired["m"] - 1)
+    alike = (weight * paired["answers"] * (paired["answers"] - 1)).sum()
+    totals = (paired["items"] * paired["answers"]).groupby(paired["category"], observed=True).sum()
+    n = totals.sum()
+    observed, expected = 1 - alike / n, 1 - (totals * (totals - 1)).sum() / (n * (n - 1))
+    return float(1 - observed / expected)
+
+
+def kappa_of(cells: pd.DataFrame) -> float:
+    """Cohen's kappa, from the cross-table of one pair."""
+    n = cells["items"].sum()
+    observed = cells.loc[
+        cells["category"].astype(str) == cells["other_category"].astype(str), "items"
+    ].sum()
+    one, other = (
+        cells.astype({name: str}).groupby(name)["items"].sum()
+        for name in ("category", "other_category")
+    )
+    expected = (one * other).sum() / n**2
+    return float((observed / n - expected) / (1 - expected))
+
+
+@both
+def test_alpha_and_kappas_follow_from_the_tallies(ledger: Ledger, write: Write) -> None:
+    ledger.import_file(write(csv_text(TALLIED)), "p")
+    found = tallies(ledger)
+    for choice in ({}, {"annotators": ["ada", "bo"]}):
+        told = ledger.agreement("p", **choice).measure("krippendorff_alpha").value
+        chosen = tallies(ledger, **choice)
+        assert alpha_of(chosen[chosen["tally"] == "pattern"]) == pytest.approx(told)
+    pairs = found[found["tally"] == "pair"]
+    for pair in ledger.by_pair("p").pairs:
+        one, other = pair.annotators
+        named = pairs["annotator"].isin([one, other]) & pairs["other_annotator"].isin([one, other])
+        cells = pairs[named]
+        assert kappa_of(cells) == pytest.approx(pair.to_dict()["cohen_kappa"])
+    own = found[found["tally"] == "annotator"]
+    assert own["items"].sum() == len(TALLIED) - 1
+    patterns = found[found["tally"] == "pattern"]
+    assert (patterns["answers"] * patterns["items"]).sum() == len(TALLIED) - 1

@@ -238,7 +238,7 @@ def test_facts_of_items_and_annotators_are_imported_as_they_were(
     ledger.import_file(write("item,annotator,label\ni,ann,x\ni,gpt,y\n"), "p")
     ledger.import_annotators(write_file(tmp_path / "people.csv", PEOPLE), "p")
     readers = {"items": ledger.import_items, "annotators": ledger.import_annotators}
-    for form in ("csv", "jsonl", "parquet", "xlsx"):
+    for form in ("csv", "parquet", "xlsx"):
         paths = {name: tmp_path / f"{name}.{form}" for name in ("items", "labels", "annotators")}
         for name in readers:
             with ledger.facts("p", name) as rows:

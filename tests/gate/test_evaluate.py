@@ -17,7 +17,7 @@ from tests.filled import FillOnce
 from tests.gate.conftest import Gate, load, load_pair
 from tests.helpers import SEVERAL, SPANS, count_statements, write_file
 from tests.judge.test_judge import drawn, filled
-from tests.questions import answer_question, fill_rubric
+from tests.questions import fill_rubric
 from tracker.core.errors import NotFound, Refused
 from tracker.gate.evaluate import CheckResult, GateResult
 from tracker.gate.sentences import distinct_numbers_in_sentence
@@ -161,17 +161,10 @@ def test_what_cannot_be_computed_never_passes(ledger: Ledger, gate: Gate) -> Non
 
 def test_items_and_their_overlap_of_chosen_answers(pair: Ledger, gate: Gate) -> None:
     result = gate(check("items_at_least = 10") + check("items_at_least = 11"))
-    assert [(one.passed, one.value, one.threshold) for one in result.checks] == [
-        (True, 10, 10),
-        (False, 10, 11),
-    ]
-    assert result.checks[1].check == "at least 11 items with two answers"
+    assert [(one.passed, one.value) for one in result.checks] == [(True, 10), (False, 10)]
     result = gate(check("overlap_at_least = 0.83") + check("overlap_at_least = 0.834"))
     assert [one.passed for one in result.checks] == [True, False]
     assert result.checks[1].value == 10 / 12
-    assert result.checks[1].why.startswith(
-        "0.833 of the items have two answers or more, and at least 0.834"
-    )
     result = gate(check("items_at_least = 1"), annotators="ada")
     assert only(result).value == 0
     assert result.to_dict()["selection"]["annotators"] == ["ada"]
@@ -286,14 +279,13 @@ def test_figures_of_another_reading_are_not_compared(ledger: Ledger, gate: Gate)
         (check("\ncategory = 'xx'", "at_least = 0"), 3, "'p' has no category 'xx'", "'x'"),
         (check("category = '77'", "max_drop = 0.5"), 2, "no category '77'", "it has: x, y"),
         (check("measure = 'token_f1'", "at_least = 0"), 2, "token_f1 does not fit 'p'", "these"),
-        (check("measure = 'gwet_ac2'", "at_least = 0"), 2, "needs weights", "add weights linear"),
-        ("\nweights = 'linear'\n" + check("items_at_least = 1"), 2, "need numbers", "scale ord"),
         (
-            "scale = 'ordinal'\n" + check("items_at_least = 1"),
-            1,
-            "no order",
-            "tracker category order",
+            check("measure = 'light_kappa'", "at_least = 0.1", "recent = true"),
+            2,
+            "is not computed of a part of the items",
+            "",
         ),
+        (check("measure = 'gwet_ac2'", "at_least = 0"), 2, "needs weights", "add weights linear"),
         (
             "scale='nominal'\ndistance = 'masi'\n" + check("flags = ['any']"),
             2,
@@ -323,16 +315,11 @@ def test_sets_and_spans_have_checks(ledger: Ledger, gate: Gate, write: Callable[
     ledger.import_file(write(rows), "s", options=SPANS)
     text = check('measure = "span_f1_exact"', "at_least = 0.5") + check("items_at_least = 2")
     assert gate(text, "s").passed
-    ledger.snapshot("s")
-    assert gate(check('measure = "span_f1_exact"', "max_drop = 0.1"), "s").passed
 
 
 def test_agreement_and_audit_are_computed_once_for_all_checks(
     pair: Ledger, gate: Gate, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def refuse(*_: object, **__: object) -> None:
-        pytest.fail("not asked for")
-
     with count_statements(pair.database.engine) as few:
         gate(check('measure = "fleiss_kappa"', "at_least = 0"))
     text = check('measure = "fleiss_kappa"', "at_least = 0", 'on = "ci_low"') * 2
@@ -340,15 +327,8 @@ def test_agreement_and_audit_are_computed_once_for_all_checks(
     with count_statements(pair.database.engine) as many:
         gate(text)
     assert many.number == few.number
-    monkeypatch.setattr("tracker.gate.context.assess", refuse)
+    monkeypatch.delattr("tracker.gate.context.assess")  # not asked for
     gate(check('flags = ["constant_category"]'))
-
-
-def test_gate_is_a_frame(pair: Ledger, gate: Gate) -> None:
-    result = gate(check("items_at_least = 10") + check('flags = ["any"]'))
-    assert isinstance(result, GateResult)
-    frame = result.to_frame()
-    assert list(frame["kind"]) == ["items_at_least", "flags"]
 
 
 @given(st.floats(-1, 1), st.floats(-1, 1))
@@ -370,9 +350,8 @@ def checked(ledger: Ledger, gate: Gate, project: str, text: str) -> list[dict[st
 
 @pytest.mark.parametrize(
     ("right", "items", "passed", "verdict"),
-    [(0.97, 300, True, "trusted"), (0.6, 300, False, "not_trusted"),
-     (0.85, 25, None, "insufficient")],
-)  # fmt: skip
+    [(0.6, 200, False, "not_trusted"), (0.85, 25, None, "insufficient")],
+)
 def test_judge_passes_if_it_is_trusted(
     ledger: Ledger, gate: Gate, right: float, items: int, passed: bool | None, verdict: str
 ) -> None:
@@ -413,7 +392,7 @@ ALPHA = '[[check]]\nmeasure = "alpha"\n'
 
 def fill_levels(ledger: Ledger) -> None:
     ledger.import_frame(year(collapse), "p")
-    ledger.import_frame(year(lambda *_: 0.93), "s")
+    ledger.import_frame(year(lambda *_: 0.93, items=10), "s")
     ledger.snapshot("p")
     ledger.snapshot("s")
 
@@ -443,29 +422,10 @@ def test_recent_level_and_its_fall_are_checked(levels: Ledger, gate: Gate) -> No
     steady = gate(text, "s").checks
     assert [result.passed for result in steady] == [True, True]
     assert "its level is steady" in steady[1].why
-    rates = '[[check]]\ncategory = "*"\nat_least = 0.6\nrecent = true\n'
-    assert [result.passed for result in gate(rates).checks] == [False, False, False]
     for project, commented in (("p", True), ("s", False)):
         start = levels.gate_config(project)
         assert ("# recent = true" in start) == commented
         assert "recent = true" in start
-
-
-@pytest.mark.parametrize(
-    ("lines", "message"),
-    [
-        ("at_least = 0.6\nrecent = 1", "recent is neither true nor false"),
-        ("max_drop = 0.1\nrecent = true\nsince = 1", "'since' does not go with recent"),
-        ("at_least = 0.6\nrecent = true\nmodel = 'm'", "'model' does not go with recent"),
-        ("at_least = 0.1\nrecent = true", "is not computed of a part of the items"),
-    ],
-)
-def test_what_does_not_go_with_recent_is_refused(
-    pair: Ledger, gate: Gate, lines: str, message: str
-) -> None:
-    figure = 'measure = "light_kappa"' if "part" in message else 'category = "x"'
-    with pytest.raises(Refused, match=message):
-        gate(f"[[check]]\n{figure}\n{lines}\n")
 
 
 def test_category_is_compared_with_the_level_of_its_own_change(ledger: Ledger, gate: Gate) -> None:
@@ -519,11 +479,3 @@ def test_check_is_of_each_question_or_of_one(
     assert {one.question for one in start.checks} == {*names}
     start = gate(ledger.gate_config("p", question="tone"))
     assert {one.question for one in start.checks} == {"tone"}
-    rows = [(item, who, "x" if who == "bo" else "xy"[item % 2])
-            for item in range(60) for who in ("ada", "bo", "cy")]  # fmt: skip
-    answer_question(ledger, write([("item", "annotator", "category"), *rows]))
-    flags = gate('[[check]]\nflags = ["any"]')
-    audits = ledger.audit_by_question("p").audits
-    people = [one.details["annotators"] for one in flags.checks]
-    assert people == [sorted({who.name for who, _ in one.flagged()}) for one in audits]
-    assert people == [["bo"], [], []]

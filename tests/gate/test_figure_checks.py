@@ -10,7 +10,7 @@ import pytest
 from tests.audit.flags.found import Seen, acted, audit_of, record
 from tests.gate.conftest import Gate, load
 from tracker.audit.divided import DividedDefinition
-from tracker.audit.flags import act_on_flags, with_settled
+from tracker.audit.flags import with_settled
 from tracker.audit.kind import ProjectFinding
 from tracker.gate.config import parse_gate_config
 from tracker.gate.context import Present
@@ -28,24 +28,6 @@ def crowded(ledger: Ledger) -> Ledger:
     """The project p of a small crowd in which one annotator always answers the same."""
     ledger.import_rows(simulate_crowd(60, 7, [Group("honest", 5), Group("constant", 1)]), "p")
     return ledger
-
-
-def test_who_is_found_fails_the_gate_until_it_is_dismissed(crowded: Ledger, gate: Gate) -> None:
-    (found,) = gate(CONSTANT).checks
-    assert (found.passed, found.value, found.threshold) == (False, 1, 0)
-    assert found.details["annotators"] == ["constant 1"]
-    assert found.why == "The audit finds constant_category of constant 1."
-    assert found.check == "no finding of constant_category"
-    crowded.audit("p", record=True)
-    assert not gate(CONSTANT).passed
-    with crowded.writing("p") as (connection, project):
-        act_on_flags(connection, project, [1], "acknowledge", by="ann")
-    assert not gate(CONSTANT).passed
-    with crowded.writing("p") as (connection, project):
-        act_on_flags(connection, project, [1], "dismiss", by="ann")
-    (found,) = gate(CONSTANT).checks
-    assert (found.passed, found.value, found.details["settled"]) == (True, 0, [1])
-    assert found.why == "The audit finds nobody (settled: flag 1)."
 
 
 def test_findings_of_any_kind_and_of_kinds_that_do_not_apply(crowded: Ledger, gate: Gate) -> None:

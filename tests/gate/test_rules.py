@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import random
-from contextlib import chdir
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
-from fastapi.testclient import TestClient
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.filled import FillOnce
 from tests.helpers import count_statements
 from tests.profiles import both, exhaustive
-from tests.web.reading import read
 from tracker.audit.kinds import KINDS
 from tracker.core.errors import Refused
 from tracker.counts.trail import change_sentence
@@ -28,7 +25,6 @@ from tracker.gate.rules import (
 )
 from tracker.ledger import Ledger
 from tracker.ledger.rules import STARTING_RULES
-from tracker.web.app import create_app
 
 COLUMNS = ["item", "annotator", "category", "labeled_at"]
 GOLD = "gold accuracy < .7 over the last 30"
@@ -104,9 +100,7 @@ def test_what_cannot_be_is_refused_with_its_line(text: str, message: str) -> Non
     assert error.value.mend
 
 
-def test_rules_are_read_in_one_spelling_from_a_file_or_a_program(
-    ledger: Ledger, tmp_path: Path
-) -> None:
+def test_rules_are_read_in_one_spelling_from_a_file(tmp_path: Path) -> None:
     path = tmp_path / "rules.toml"
     path.write_text(STARTING_RULES)
     assert [(rule.when, rule.place.line) for rule in read_rules(path)] == [
@@ -120,12 +114,6 @@ def test_rules_are_read_in_one_spelling_from_a_file_or_a_program(
         read_rules(tmp_path / "none.toml")
     for kind in set(KINDS) - {"copying"}:  # each is about one person
         assert parse_rules(rule(f"finding {kind}"), "r.toml")[0].kind == kind
-    ledger.projects.create("p")
-    with chdir(tmp_path), TestClient(create_app(ledger), base_url="http://127.0.0.1") as client:
-        address = "/api/v1/projects/p/rules/check"
-        assert client.post(address, json={"text": STARTING_RULES}).json()["paused"] == []
-        refused = client.post(address, json={})
-    assert (refused.status_code, "there is no rule" in refused.text) == (422, True), "no file"
 
 
 # -- whom they pause -----------------------------------------------------------------------
@@ -149,11 +137,6 @@ def test_whoever_is_surely_below_is_paused_and_everybody_is_told(filled: Ledger)
     act = filled.projects.changes("p").acts[0]
     assert change_sentence(act).startswith("paused eve by the rule gold accuracy < 0.7 over the")
     assert act.detail["evidence"] == firing.evidence
-    with TestClient(create_app(filled), base_url="http://127.0.0.1:8000") as client:
-        page = read(client, "/projects/p/annotators/eve").text
-        assert firing.note in page
-        assert "eve is not ready, after" in page
-        assert "paused" in read(client, "/projects/p/annotators").text
     assert filled.rules.check("p", text=rule(GOLD)).paused == (), "already"
 
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import pandas as pd
 import pytest
 
+from tests.helpers import stored
 from tests.profiles import both
-from tracker.core.errors import InvalidOption
+from tracker.core.errors import InvalidOption, NotFound, Refused
 from tracker.ledger import Ledger
 
 ROWS = [
@@ -108,7 +108,15 @@ def test_earlier_decisions_of_the_same_confusion_stand_beside_an_item(filled: Le
     assert filled.adjudication.show("p", "i4").alike == []
 
 
-def test_the_listing_has_the_keys_that_programs_read(filled: Ledger) -> None:
-    payload = json.loads(json.dumps(filled.adjudication.list("p").to_dict()))
-    assert [set(one) for one in payload["items"]] == [{"item", "text", "votes", "gain"}] * 3
-    assert [one["item"] for one in payload["items"]] == ["i2", "i1", "i3"]
+def test_refused_method_and_a_dry_run_store_nothing(filled: Ledger) -> None:
+    before = stored(filled)
+    for method in (
+        lambda: filled.projects.set("p", wanted=2, scale="interval"),
+        lambda: filled.annotators.erase("p", "dan"),
+        lambda: filled.categories.merge("p", "x", "q"),
+    ):
+        with pytest.raises((NotFound, Refused)):
+            method()
+    assert filled.categories.merge("p", "z", "x", dry_run=True).labels == 1
+    assert filled.projects.set("p", wanted=2, dry_run=True).question.target_answers == 2
+    assert stored(filled) == before

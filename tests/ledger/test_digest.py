@@ -38,13 +38,15 @@ def lines(digest: Digest) -> dict[str, str]:
 
 def test_a_fall_is_told_and_chance_is_not(ledger: Ledger) -> None:
     fill(ledger, 2, ACCURATE, first=100)
-    (question,) = ledger.digest("p").questions
+    digest = ledger.digest("p")
+    (question,) = digest.questions
     assert (question.moved, bool(question.undefined)) == (None, True)
-    assert "nothing says whether" in lines(ledger.digest("p"))["What moved"]
+    assert "nothing says whether" in lines(digest)["What moved"]
     fill(ledger, 30, ACCURATE)
-    (same,) = ledger.digest("p").questions
+    digest = ledger.digest("p")
+    (same,) = digest.questions
     assert (same.answers, same.items, same.annotators, same.moved) == (240, 80, 3, False)
-    assert "within chance" in lines(ledger.digest("p"))["What moved"]
+    assert "within chance" in lines(digest)["What moved"]
     fill(ledger, 1, CARELESS, first=200, items=160)
     digest = ledger.digest("p")
     (fallen,) = digest.questions
