@@ -324,4 +324,4 @@ def test_a_guideline_is_erased_with_its_text_and_sealed(guided: Ledger) -> None:
         connection.exec_driver_sql("UPDATE notes SET guideline = 'v9' WHERE guideline = 'v1'")
     with guided.reading("p") as (connection, project):
         faults = verify_seals(connection, project.id).faults
-    assert [fault.partition(":")[0] for fault in faults] == ["guidelines"]
+    assert [fault.partition(":")[0] for fault in faults] == ["notes"]

@@ -114,8 +114,8 @@ TAMPERED = {
     "what was said of annotators": ["DELETE FROM annotator_facts WHERE annotator_id = 2"],
     "annotators": ["UPDATE annotators SET name = 'Ada' WHERE name = 'A'"],
     "annotators ": ["UPDATE annotators SET kind = 'model' WHERE name = 'B'"],
-    "the project's settings": ["UPDATE questions SET scale = 'ordinal'"],
-    "names of questions": ["UPDATE questions SET name = 'another'"],
+    "the project's settings": ["UPDATE projects SET good_from = good_from + 0.01"],
+    "questions": ["UPDATE questions SET instructions = 'say x'"],
     "aliases of annotators": ["UPDATE aliases SET annotator_id = 2"],
     "notes": ["UPDATE notes SET text = 'no guideline'"],
 
@@ -175,6 +175,7 @@ def sealed(module_ledger: Ledger, tmp_path_factory: pytest.TempPathFactory) -> L
     numbers = iter(range(100))
     furnished(module_ledger, lambda told: write_file(folder / f"{next(numbers)}.csv", told))
     module_ledger.items.alias("p", "i", "4711")
+    module_ledger.projects.set("p", good_from=0.7)
     return module_ledger
 
 
@@ -191,7 +192,7 @@ def test_what_something_else_did_is_seen(sealed: Ledger, tmp_path: Path) -> None
     assert sealed.verify("p").passed
     sealed.import_file(write_file(tmp_path / "q.csv", "item,annotator,category\n i,A,x"), "q")
     verified = sealed.verify("p")
-    assert (verified.passed, verified.seals) == (True, 12), "another project changes no seal"
+    assert (verified.passed, verified.seals) == (True, 13), "another project changes no seal"
     for part, statements in TAMPERED.items():
         verified = tampered(sealed, *statements, chain_only=not part.startswith("labels of"))
         assert not verified.passed, part

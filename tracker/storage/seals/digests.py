@@ -5,17 +5,19 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from decimal import Decimal
+from typing import Any, TypeAlias
 
 from sqlalchemy import (
     BigInteger,
     ColumnElement,
     Connection,
+    Select,
     Table,
+    bindparam,
     case,
     func,
     literal,
-    or_,
     select,
 )
 
@@ -47,13 +49,10 @@ from tracker.storage.schema import (
     Touched,
 )
 
+_Rows: TypeAlias = Select[*tuple[Any, ...]]
 Sums = dict[int, tuple[int, int]]
 """How many labels the record of each change has, and the sum of their contents."""
 
-QUESTION = "question_id"
-_OF_PROJECT = (
-    Project.tentative_from, Project.good_from, Project.item_link, Project.media_hosts
-)  # fmt: skip
 LETTERS = 32  # of a digest of a part, in hexadecimal
 _AT_ONCE = 10_000  # rows
 
@@ -74,19 +73,22 @@ def add_sums(to: Sums, sums: Sums, sign: int = 1) -> None:
 # -- small parts: all of it -----------------------------------------------------------------
 
 
-def _columns(model: Any, without: str = "") -> tuple[Any, Any]:
-    """Return the statement of a table's rows, the question's number last."""
-    table = model.__table__
-    left_out = {"project_id", QUESTION, without}
-    columns = [column for column in table.columns if column.name not in left_out]
-    if QUESTION in table.c:
-        columns.append(table.c[QUESTION])
-    return select(*columns).order_by(*table.primary_key.columns), table.c.project_id
+def _of(project: Any, statement: _Rows) -> _Rows:
+    """Return the rows of a statement that are of a project, the column ``project`` says of which.
+
+    Statements are made once: to make them anew for each transaction takes longer than to ask them.
+    """
+    return statement.where(project == bindparam("project"))
 
 
-def _sums(model: Any, *sums: Any) -> tuple[Any, Any]:
+def _whole(model: Any) -> _Rows:
     table = model.__table__
-    return select(func.count(), *map(func.sum, sums)), table.c.project_id
+    columns = [column for column in table.columns if column.name != "project_id"]
+    return _of(table.c.project_id, select(*columns).order_by(*table.primary_key.columns))
+
+
+def _sums(model: Any, *sums: Any) -> _Rows:
+    return _of(model.project_id, select(func.count(), *map(func.sum, sums)).select_from(model))
 
 
 _later = Snapshot.__table__.alias("later")
@@ -100,102 +102,57 @@ _last_snapshot = (
     )
     .order_by(Snapshot.question_id)
 )
+_order = (
+    select(
+        CategoryFact.category_id,
+        CategoryFact.change_id,
+        CategoryFact.value,
+        CategoryFact.question_id,
+    )
+    .where(CategoryFact.role == "position")
+    .order_by(CategoryFact.question_id, CategoryFact.category_id, CategoryFact.change_id)
+)
+_undone = (
+    select(Import.change_id, Import.undone_by)
+    .where(Import.undone_by.is_not(None))
+    .order_by(Import.change_id)
+)
+_readings = select(func.count(Import.reading), func.sum(func.length(Import.reading)))
 
-STATE: dict[str, tuple[Any, Any]] = {
-    "the project's settings": (
-        select(
-            Project.name,
-            Question.answers,
-            Question.scale,
-            Question.offsets,
-            Question.categories_fixed,
-            Question.target_answers,
-            Project.created_at,
-            Project.archived_at,
-            Question.id.label(QUESTION),
-        )
-        .join(Question, Question.project_id == Project.id)
-        .order_by(Question.id),
-        Project.id,
-    ),
-    "the time zone": (select(Project.timezone).where(Project.timezone.is_not(None)), Project.id),
-    "thresholds and links": (
-        select(*_OF_PROJECT).where(or_(*(column.is_not(None) for column in _OF_PROJECT))),
-        Project.id,
-    ),
-    "goals": (
-        select(Question.id, Question.goal, Question.deadline)
-        .where(Question.goal.is_not(None))
-        .order_by(Question.id),
-        Question.project_id,
-    ),
-    "preferences": (
-        select(Question.id).where(Question.preference.is_not(None)).order_by(Question.id),
-        Question.project_id,
-    ),
-    "names of questions": (
-        select(Question.id, Question.name).order_by(Question.id),
-        Question.project_id,
-    ),
-    "categories": _columns(Category),
-    "the order of categories": (
-        select(
-            CategoryFact.category_id,
-            CategoryFact.change_id,
-            CategoryFact.value,
-            CategoryFact.question_id,
-        )
-        .where(CategoryFact.role == "position")
-        .order_by(CategoryFact.question_id, CategoryFact.category_id, CategoryFact.change_id),
-        CategoryFact.project_id,
-    ),
-    "category merges": _columns(CategoryMerge),
-    "annotators": _columns(Annotator),
+STATE: dict[str, _Rows] = {
+    "the project's settings": _of(Project.id, select(*Project.__table__.c)),
+    "questions": _whole(Question),
+    "categories": _whole(Category),
+    "the order of categories": _of(CategoryFact.project_id, _order),
+    "category merges": _whole(CategoryMerge),
+    "annotators": _whole(Annotator),
     "what was said of annotators": _sums(
         AnnotatorFact, AnnotatorFact.annotator_id * AnnotatorFact.change_id
     ),
-    "attributes of annotators": _columns(AnnotatorAttribute),
-    "aliases of annotators": _columns(Alias),
-    "notes": _columns(Note, without="guideline"),  # as they were sealed before they had one
-    "guidelines": (
-        select(Note.id, Note.guideline).where(Note.guideline.is_not(None)).order_by(Note.id),
-        Note.project_id,
-    ),
-    "imports taken back": (
-        select(Import.change_id, Import.undone_by)
-        .where(Import.undone_by.is_not(None))
-        .order_by(Import.change_id),
-        Import.project_id,
-    ),
-    "how imports were read": (
-        select(func.count(Import.reading), func.sum(func.length(Import.reading))),
-        Import.project_id,
-    ),
-    "findings": _columns(FlagRow, without="subject"),  # as they were sealed before they had one
-    "subjects of findings": (
-        select(FlagRow.id, FlagRow.subject)
-        .where(FlagRow.subject.is_not(None))
-        .order_by(FlagRow.id),
-        FlagRow.project_id,
-    ),
-    "what was done about findings": _columns(FlagChange),
+    "attributes of annotators": _whole(AnnotatorAttribute),
+    "aliases of annotators": _whole(Alias),
+    "notes": _whole(Note),
+    "imports taken back": _of(Import.project_id, _undone),
+    "how imports were read": _of(Import.project_id, _readings),
+    "findings": _whole(FlagRow),
+    "what was done about findings": _whole(FlagChange),
     "sightings of findings": _sums(
         FlagSighting,
         FlagSighting.informative,
         FlagSighting.flag_id * FlagSighting.number,
         func.length(FlagSighting.evidence),
     ),
-    "the last snapshot": (_last_snapshot, Snapshot.project_id),
+    "the last snapshot": _of(Snapshot.project_id, _last_snapshot),
     "snapshots thinned out": _sums(Tombstone, Tombstone.snapshot_id),
 }
-"""A statement for each part that is sealed whole, and the column that says whose it is."""
+"""A statement for each part that is sealed whole."""
 
 
 def sealed_state(connection: Connection, project_id: int) -> dict[str, str]:
     """Return the digest of every part of `STATE`; empty for a project that does not exist."""
     digests = {}
-    for part, (statement, owner) in STATE.items():
-        rows = [_sealed(row) for row in connection.execute(statement.where(owner == project_id))]
+    for part, statement in STATE.items():
+        rows = [_plain(row) for row in connection.execute(statement, {"project": project_id})]
         if part == "the project's settings" and not rows:
             return {}
         if part == "attributes of annotators":  # databases sort texts in their own ways
@@ -204,67 +161,50 @@ def sealed_state(connection: Connection, project_id: int) -> dict[str, str]:
     return digests
 
 
-def _sealed(row: Any) -> list[Any]:
-    """Return a row as it is sealed: one of the first question as before there were others."""
-    values = _plain(row)
-    return values[:-1] if row._fields[-1] == QUESTION and values[-1] == 1 else values
-
-
 def _plain(row: Sequence[Any]) -> list[Any]:
     """Return a row in JSON's types: Postgres' sums are decimal numbers."""
-    plain = (bool, int, str, type(None))
-    return [value if isinstance(value, plain) else int(value) for value in row]
+    return [int(value) if isinstance(value, Decimal) else value for value in row]
 
 
 # -- what stays as it is, change by change ----------------------------------------------------
 
+_imports = select(
+    Import.change_id,
+    Import.rows,
+    Import.inserted,
+    Import.changed,
+    Import.unchanged,
+    Import.older,
+    Import.rejected,
+)
+_sources = select(Import.change_id, Source.number, Source.name, Source.digest).join_from(
+    Import, Source, Source.import_id == Import.id
+)
+_touched = select(
+    Touched.change_id, func.count(), func.sum(Touched.first_item), func.sum(Touched.last_item)
+).group_by(Touched.change_id)
 
-BY_CHANGE: dict[str, tuple[Any, Any, Any]] = {
-    "changes": (
-        select(Change.id, Change.kind, Change.recorded_at, Change.detail).order_by(Change.id),
+
+def _after(statement: _Rows, project: Any, change: Any, *then: Any) -> _Rows:
+    return _of(project, statement.where(change > bindparam("after")).order_by(change, *then))
+
+
+BY_CHANGE: dict[str, _Rows] = {
+    "changes": _after(
+        select(Change.id, Change.kind, Change.recorded_at, Change.detail),
         Change.project_id,
         Change.id,
     ),
-    "imports": (
-        select(
-            Import.change_id,
-            Import.rows,
-            Import.inserted,
-            Import.changed,
-            Import.unchanged,
-            Import.older,
-            Import.rejected,
-        ).order_by(Import.change_id),
-        Import.project_id,
-        Import.change_id,
-    ),
-    "sources": (
-        select(Import.change_id, Source.number, Source.name, Source.digest)
-        .join_from(Import, Source, Source.import_id == Import.id)
-        .order_by(Import.change_id, Source.number),
-        Import.project_id,
-        Import.change_id,
-    ),
-    "touched": (
-        select(
-            Touched.change_id,
-            func.count(),
-            func.sum(Touched.first_item),
-            func.sum(Touched.last_item),
-        )
-        .group_by(Touched.change_id)
-        .order_by(Touched.change_id),
-        Touched.project_id,
-        Touched.change_id,
-    ),
+    "imports": _after(_imports, Import.project_id, Import.change_id),
+    "sources": _after(_sources, Import.project_id, Import.change_id, Source.number),
+    "touched": _after(_touched, Touched.project_id, Touched.change_id),
 }
-"""A statement for each part, the column that says whose it is, and the number of its change."""
+"""A statement for each part: its rows after a change, in the order of changes."""
 
 
 def sealed_rows(connection: Connection, part: str, project_id: int, after: int) -> list[list[Any]]:
     """Return the rows of a part of `BY_CHANGE` after a change, in its order."""
-    statement, owner, change = BY_CHANGE[part]
-    rows = connection.execute(statement.where(owner == project_id, change > after))
+    rows = connection.execute(BY_CHANGE[part], {"project": project_id, "after": after})
     return [_plain(row) for row in rows]
 
 
@@ -334,7 +274,7 @@ def seal_sums_of_details(connection: Connection, project_id: int, *which: Any) -
 
 _WHO = {
     "item_id": 2_654_435_761,
-    QUESTION: 65_537,
+    "question_id": 65_537,
     "given_as": 40_503,
     "category_id": 97,
     "pass": 31,
@@ -355,12 +295,12 @@ which are exchanged between rows show. It is below 2**31: four thousand million 
 
 def _content(rows: Any, given_as: Any) -> ColumnElement[int]:
     """Return the content of a statement's row as a number."""
-    # The first question and a file imported once add nothing: they were sealed before there were
-    # others.
-    question, first = rows[QUESTION] - 1, func.coalesce(rows.first_change_id, 0)
-    spent, timed = func.coalesce(rows.spent_ms, -1), case((rows.has_own_time, 1), else_=0)
-    derived = {QUESTION: question, "given_as": given_as, "spent_ms": spent}
-    derived |= {"has_own_time": timed, "first_change_id": first}
+    derived = {
+        "given_as": given_as,
+        "spent_ms": func.coalesce(rows.spent_ms, -1),
+        "has_own_time": case((rows.has_own_time, 1), else_=0),
+        "first_change_id": func.coalesce(rows.first_change_id, 0),
+    }
 
     def factor(columns: Mapping[str, int], prime: int) -> Any:
         terms = [
@@ -386,7 +326,6 @@ def seal_sums_of_arrays(rows: Mapping[str, Any]) -> tuple[int, int]:
             for name, column in rows.items()
             if name in {*_WHO, *_WHEN, "annotator_id"}
         }
-        part[QUESTION] = part[QUESTION] - 1
         part["given_as"] = np.where(part["given_as"] == 0, part["annotator_id"], part["given_as"])
         # Remainders as databases have them below zero.
         who, when = (
