@@ -14,7 +14,7 @@ import shutil
 import sqlite3
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from functools import partialmethod
 from pathlib import Path
 from typing import Any
@@ -24,6 +24,7 @@ import pytest
 from argon2 import PasswordHasher
 from hypothesis import HealthCheck, is_hypothesis_test, settings
 from sqlalchemy import URL, Engine, create_engine, event
+from sqlalchemy.pool import QueuePool
 from xdist.scheduler import LoadScopeScheduling
 
 from tests import ceiling, postgres, profiles
@@ -31,8 +32,9 @@ from tests.filled import Fill, FillOnce, Restore, empty_postgres, keep
 from tests.helpers import write_file
 from tests.profiles import ON_BOTH
 from tracker.ledger import Ledger
-from tracker.storage.backends import BACKENDS
+from tracker.storage.backends import BACKENDS, Backend
 from tracker.storage.backends.postgres import Postgres
+from tracker.storage.backends.sqlite import Sqlite
 from tracker.storage.database import Database
 
 NO_POSTGRES = "NO POSTGRES"
@@ -239,24 +241,27 @@ def postgres_url(admin_url: str, postgres_template: str, worker: str) -> Iterato
     postgres.drop_database(admin_url, name)
 
 
+@contextmanager
+def _shared(backend: type[Backend], database: Database) -> Iterator[None]:
+    """Let who opens this database anew, as each command does, be given its connections."""
+    connect, kept = backend.engine, database.engine
+
+    def engine(self: Any, url: URL, wait: float | None = None, *, keep: bool = False) -> Engine:
+        ours = url == database.url and wait is None and not keep
+        return kept if ours else connect(self, url, wait, keep=keep)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(backend, "engine", engine)
+        yield
+    kept.dispose()
+
+
 @pytest.fixture(scope="session")
 def postgres_ledger(admin_url: str, postgres_template: str, worker: str) -> Iterator[Ledger]:
-    """A ledger on Postgres that one test uses after another, its statements compiled once.
-
-    Who opens it anew, as each command does, is given its connections.
-    """
+    """A ledger on Postgres that one test uses after another, its statements compiled once."""
     name = f"shared 100 % {worker}"
     shared = Ledger(postgres.create_database(admin_url, name, template=postgres_template))
-    connect = Postgres.engine
-
-    def engine(
-        self: Postgres, url: URL, wait: float | None = None, *, keep: bool = False
-    ) -> Engine:
-        ours = url == shared.database.url and wait is None and not keep
-        return shared.database.engine if ours else connect(self, url, wait, keep=keep)
-
-    with shared.database.keep_connections(), pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Postgres, "engine", engine)
+    with shared.database.keep_connections(), _shared(Postgres, shared.database):
         yield shared
     postgres.drop_database(admin_url, name)
 
@@ -270,20 +275,29 @@ def emptied_postgres_ledger(postgres_ledger: Ledger) -> Iterator[Ledger]:
 
 
 @pytest.fixture(scope="session")
-def shared_sqlite_ledger(tmp_path_factory: pytest.TempPathFactory) -> Ledger:
+def shared_sqlite_ledger(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ledger]:
     """A ledger on SQLite that one test uses after another, its statements compiled once.
 
-    The folder's name has what URLs must escape.
+    The folder's name has what URLs must escape. Its file stays open during a test: to open it and
+    read its schema takes longer than most statements.
     """
-    return Ledger(f"sqlite:///{tmp_path_factory.mktemp('100 % data') / 'ledger.db'}")
+    shared = Ledger(f"sqlite:///{tmp_path_factory.mktemp('100 % data') / 'ledger.db'}")
+    unkept = shared.database.engine.pool
+    shared.database.engine.pool = QueuePool(
+        unkept._creator, _dispatch=unkept.dispatch, dialect=shared.database.engine.dialect
+    )
+    with _shared(Sqlite, shared.database):
+        yield shared
 
 
 @pytest.fixture
-def sqlite_ledger(shared_sqlite_ledger: Ledger, sqlite_template: Path) -> Ledger:
+def sqlite_ledger(shared_sqlite_ledger: Ledger, sqlite_template: Path) -> Iterator[Ledger]:
     """An empty ledger on SQLite, for what cannot differ between the databases."""
-    shutil.copy(sqlite_template, str(shared_sqlite_ledger.database.url.database))
-    shared_sqlite_ledger.database.engine_of_counts = None
-    return shared_sqlite_ledger
+    database = shared_sqlite_ledger.database
+    shutil.copy(sqlite_template, str(database.url.database))
+    yield shared_sqlite_ledger
+    database.engine.dispose()
+    database.engine_of_counts = None
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])

@@ -5,7 +5,6 @@ from __future__ import annotations
 import shutil
 from collections import defaultdict
 from collections.abc import Callable, Iterator
-from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -71,26 +70,50 @@ def on_postgres(built: Built, postgres_ledger: Ledger) -> Iterator[Held]:
     empty_postgres(postgres_ledger)
 
 
+@pytest.fixture(scope="module")
+def on_sqlite(built: Built, shared_sqlite_ledger: Ledger, sqlite_template: Path) -> HeldFile:
+    """The file on SQLite that the calls of a module share."""
+    return HeldFile(built.files, shared_sqlite_ledger, sqlite_template)
+
+
 @pytest.fixture
-def copy(request: pytest.FixtureRequest, backend: str, built: Built, folder: Path) -> Copy:
+def copy(request: pytest.FixtureRequest, backend: str) -> Copy:
     """``copy(name)``: the URL of a ledger that is as it was built, in place of the one before."""
-    value = request.getfixturevalue
-    if backend == "sqlite":
-        made, template = value("tmp_path_factory").mktemp("golden"), value("sqlite_template")
-        return partial(_on_sqlite, built.files, folder, made, template)
-    held: Held = value("on_postgres")
+    held: HeldFile | Held = request.getfixturevalue(
+        "on_sqlite" if backend == "sqlite" else "on_postgres"
+    )
     return held.copy
 
 
-def _on_sqlite(files: dict[str, Path], folder: Path, made: Path, template: Path, name: str) -> str:
-    if name not in files:
-        files[name] = Path(shutil.copy(template, made / f"{name}.db"))
-        with shared_work():
-            build(name, f"sqlite:///{files[name]}")
-    for old in folder.glob("tracker.db*"):
-        old.unlink()
-    shutil.copy(files[name], folder / "tracker.db")
-    return "sqlite:///tracker.db"
+class HeldFile:
+    """The ledger on SQLite, what was put there, and the head of its file then."""
+
+    def __init__(self, files: dict[str, Path], ledger: Ledger, empty: Path) -> None:
+        self.files, self.ledger, self.empty = files, ledger, empty
+        self.name, self.head = "", b""
+
+    def copy(self, name: str) -> str:
+        """Put a ledger there; what nobody wrote to since is left, open as it is."""
+        file, url = Path(str(self.ledger.database.url.database)), str(self.ledger.database)
+        if self.name != name or _head(file) != self.head:
+            self.ledger.database.engine.dispose()
+            for beside in file.parent.glob(f"{file.name}-*"):
+                beside.unlink()
+            if name not in self.files:
+                self.files[name] = self.empty.with_name(f"{name}.db")
+                shutil.copy(self.empty, file)
+                with shared_work():
+                    build(name, url)
+                shutil.copy(file, self.files[name])
+            shutil.copy(self.files[name], file)
+            self.name, self.head = name, _head(file)
+        return url
+
+
+def _head(file: Path) -> bytes:
+    """Return how a file is written, and the number of its last change."""
+    with file.open("rb") as opened:
+        return opened.read(28)[18:]
 
 
 class Held:
