@@ -11,13 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import beta
 
-from tests.measures.oracles import load
 from tests.measures.strategies import one_category, projects, several_categories, tally
-from tracker.core.errors import InvalidOption
 from tracker.measures.accuracy import (
     NOTHING,
     ConfidenceTally,
-    accuracy_from_confusion,
     calibration,
     category_confusions,
 )
@@ -27,19 +24,6 @@ from tracker.measures.intervals import wilson_interval
 CATEGORIES = [0, 1, 2, 3]
 A, B, C = 1, 2, 3
 N, P = (0,), (1,)
-
-
-def test_gold_of_the_turk_experiment():
-    gold = accuracy_from_confusion({(N, N): 9, (N, P): 6, (P, N): 2, (P, P): 13}, 6, [0, 1, 2])
-    row = gold.to_dict()
-    assert (row["items"], row["answers"], row["observed"]) == (6, 30, pytest.approx(22 / 30))
-    assert (row["expected"], row["undefined"]) == (0.5, None)
-    assert row["cohen_kappa"] == pytest.approx(7 / 15)
-    rates = [(rate.true, rate.given, rate.right) for rate in gold.categories]
-    assert rates == [(15, 11, 9), (15, 19, 13), (0, 0, 0)]
-    for counts, observed, reason in (({}, None, "no_overlap"), ({(N, N): 5}, 1, "single_category")):
-        gold = accuracy_from_confusion(counts, items=2)
-        assert (gold.observed, gold.cohen_kappa, gold.undefined) == (observed, None, reason)
 
 
 def bin_of(confidence):
@@ -55,20 +39,6 @@ def calibrated(answers):
         ConfidenceTally(number, right, len(rows), sum(rows), sum(c * c for c in rows))
         for (number, right), rows in bins.items()
     ])  # fmt: skip
-
-
-def test_calibration_of_forecasts_by_hand():
-    """Ten answers of 0.8, seven of them right, and ten of 0.6, all right."""
-    result = calibrated([(0.8, n < 7) for n in range(10)] + [(0.6, True)] * 10)
-    assert result.brier_score == pytest.approx((7 * 0.04 + 3 * 0.64 + 10 * 0.16) / 20)
-    assert result.expected_calibration_error == pytest.approx((10 * 0.1 + 10 * 0.4) / 20)
-    figures = (result.answers, result.accuracy, result.confidence)
-    assert figures == (20, 17 / 20, pytest.approx(0.7))
-    bins = [(row.low, row.high, row.answers, row.accuracy) for row in result.bins]
-    assert bins == [(0.5, 0.6, 10, 1.0), (0.7, 0.8, 10, 0.7)]
-    nothing = calibrated([])
-    figures = (nothing.answers, nothing.brier_score, nothing.expected_calibration_error)
-    assert figures == (0, None, None)
 
 
 @given(st.lists(st.tuples(st.floats(0, 1), st.booleans()), min_size=1, max_size=30))
@@ -108,34 +78,6 @@ def test_confusions_by_plain_count(rows):
     result = category_confusions(tally([[(label,) for label in row] for row in rows]))
     assert {(row.first, row.second): row.disagreements for row in result} == plain
     assert [row.disagreements for row in result] == sorted(plain.values(), reverse=True)
-
-
-def test_the_sandwich_table_of_siegel_2018():
-    case = load("c12_sandwich")
-    zero, one = category_rates(case.patterns, [case.categories["0"], case.categories["1"]])
-    assert (zero.agreements, zero.potential_agreements) == (400, 550)
-    assert (one.agreements, one.potential_agreements) == (450, 600)
-    assert (zero.rate, one.rate) == (pytest.approx(400 / 550), 0.75)
-    assert one.specific_agreement == pytest.approx(6 / 7)
-    assert (zero.labels, one.labels) == (950, 1050)
-    summary = category_rate_summary([zero, one])
-    assert summary.lowest is zero
-    assert summary.mean == pytest.approx((400 / 550 + 0.75) / 2)
-
-
-def test_rates_of_rare_of_several_and_of_unused_categories():
-    rows = [[N, N]] * 980 + [[N, P]] * 10 + [[P, N]] * 10  # the lazy pair
-    common, rare = category_rates(tally(rows), [0, 1])
-    assert common.rate == pytest.approx(0.98)
-    assert (rare.agreements, rare.potential_agreements, rare.rate) == (0, 20, 0.0)
-    # Three annotators; the shortcut of summing labels would see four answers.
-    (rate,) = category_rates(tally([[(0, 1), (0,), ()]]), [0])
-    assert (rate.agreements, rate.potential_agreements) == (1, 3)
-    rates = category_rates(tally([[(2,), (2,)], [(0,)]]), [7, 2, 0])
-    rows = [(rate.category, rate.rate, rate.labels) for rate in rates]
-    assert rows == [(7, None, 0), (2, 1.0, 2), (0, None, 1)]
-    with pytest.raises(InvalidOption):
-        category_rates(tally([]), [], confidence=95)
 
 
 @given(projects(one_category | several_categories), projects(several_categories))
@@ -204,8 +146,3 @@ def test_the_weakest_category_has_enough_pairs(rows, lowest, passed_over, mean):
         assert summary.mean == pytest.approx(mean)
     if mean == 0.5:
         assert summary.median == 0.5
-
-
-def test_summary_of_no_rates():
-    nothing = category_rate_summary(category_rates(tally([]), CATEGORIES))
-    assert (nothing.lowest, nothing.mean, nothing.median) == (None, None, None)

@@ -1,6 +1,6 @@
 """Cohen's kappa of one pair and of many, and bounds: Wilson's, on the logarithm, the posterior.
 
-Formulas are checked as papers have them, the posterior by drawing.
+Formulas are checked as papers have them, the posterior by drawing; t intervals in test_oracles.
 """
 
 import math
@@ -20,7 +20,7 @@ from tracker.core.tallies import ItemPatterns
 from tracker.measures import cohen as pairs
 from tracker.measures.category_rates import category_rates, one_vs_rest_coefficients
 from tracker.measures.cohen import FEW_PAIRS, cohen_kappa, cohen_kappas, kappa_cells
-from tracker.measures.estimate import FEW, posterior_gamma_draws
+from tracker.measures.estimate import FEW
 from tracker.measures.intervals import (
     Parts,
     Spread,
@@ -69,17 +69,6 @@ def drawn(items, rows=200_000):
     return np.random.default_rng(3).dirichlet(items, size=rows)
 
 
-def test_annotators_p_and_q_of_the_turk_experiment_are_at_chance_level():
-    counts = {(YES, YES): 1, (NO, YES): 3}
-    kappa, by_t = cohen_kappa(counts), cohen_kappa(counts, interval="t")
-    assert (kappa.observed, kappa.expected, kappa.value) == (0.25, 0.25, 0.0)
-    # One of them never varied: the error is 0 and supports no t bounds.
-    assert kappa.standard_error == 0.0
-    assert (by_t.ci_low, by_t.ci_high, by_t.method) == (None, None, None)
-    assert kappa.method == "posterior"
-    assert -1 <= kappa.ci_low < 0 < kappa.ci_high < 1
-
-
 @pytest.mark.parametrize(
     ("counts", "value", "reason", "items"),
     [({(NO, YES): 1}, 0, None, 1), ({}, None, "no_overlap", 0),
@@ -91,15 +80,6 @@ def test_kappa_of_little(counts, value, reason, items):
     assert (kappa.standard_error, kappa.ci_low, kappa.ci_high) == (None, None, None)
     if reason == "single_category":
         assert (kappa.observed, kappa.expected) == (1.0, 1.0)
-
-
-@given(tables)
-def test_kappa_is_1_if_and_only_if_agreement_is_perfect(counts):
-    kappa = cohen_kappa(counts)
-    if kappa.value is None:
-        assert len({answer for cell in counts for answer in cell}) < 2
-    else:
-        assert (kappa.value == 1) == all(one == other for one, other in counts)
 
 
 def numbers(figure):
@@ -191,14 +171,6 @@ def test_logarithmic_bounds_stay_within_minus_1_and_1():
         log_confidence_intervals(values, errors, np.full(4, 5.0), 95)
 
 
-@pytest.mark.parametrize("measure", [*SHARES, *KAPPAS])
-def test_t_intervals_are_symmetric(measure):
-    figure = rare(200).estimate(measure, **DECLARED).coefficient(interval="t")
-    low = 0.0 if measure == "percent_agreement" else -1.0
-    wanted = confidence_interval(figure.value, figure.standard_error, figure.items, 0.95, low=low)
-    assert (bounds(figure), figure.method) == (wanted, "t")
-
-
 def test_there_is_no_other_interval():
     for ask in (
         lambda: rare(40).estimate("fleiss_kappa").coefficient(interval="wald"),
@@ -288,16 +260,6 @@ def test_each_category_against_the_rest_has_its_bounds():
         assert {figure.method for figure in pair} == {"posterior"}
     as_two = alike((37, (NO, NO)), (1, (NO, YES))).estimate("fleiss_kappa").coefficient()
     assert bounds(result[2][0]) == near(bounds(as_two), 1e-12)
-
-
-@pytest.mark.parametrize("columns", [3, 60])
-def test_draws_are_those_of_gamma_distributions(columns):
-    shapes = tuple(0.5 + n % 30 for n in range(columns))
-    draws = posterior_gamma_draws(shapes, 0.95)
-    assert draws.shape == (2000, columns)
-    assert draws.mean(axis=0) == pytest.approx(np.array(shapes), rel=0.01)
-    assert draws.var(axis=0) == pytest.approx(np.array(shapes), rel=0.03)
-    assert np.abs(np.corrcoef(draws.T) - np.eye(columns)).max() < 0.1
 
 
 @pytest.mark.parametrize("measure", SHARES)

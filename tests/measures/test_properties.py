@@ -6,9 +6,8 @@ from fractions import Fraction
 from itertools import permutations
 from typing import Any
 
-import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.measures.answered import Answered, estimate_of
@@ -34,7 +33,6 @@ Reading = dict[str, Any]
 DECLARED: Reading = {"categories": [0, 1, 2, 3], "values": {0: 0.0, 1: 1.0, 2: 2.5, 3: 6.0}}
 SETS: Reading = {"several": True, "scale": "exact"}
 WEIGHTS = ["identity", "linear", "quadratic", "ordinal"]
-SCALES = ["nominal", "ordinal", "interval", "ratio"]
 SHARES = ("percent_agreement", "fleiss_kappa", "conger_kappa")
 WEIGHTED = [*SHARES, "gwet_ac1", "brennan_prediger", "light_kappa"]
 NOMINAL = [(name, DECLARED) for name in (*WEIGHTED, "krippendorff_alpha")]
@@ -157,17 +155,6 @@ def test_two_annotators_have_one_kappa_and_one_pi(weighting, answers):
             assert other.standard_error == near(factor * cohen.standard_error, 1e-7)
 
 
-@given(complete())
-def test_quadratic_kappa_is_lins_concordance(answers):
-    """Fleiss and Cohen (1973), Educ. Psychol. Meas. 33, 613: kappa and correlation are one."""
-    values = DECLARED["values"]
-    x, y = (np.array([values[item[name][0]] for item in answers.given]) for name in (1, 2))
-    spread = x.var() + y.var() + (x.mean() - y.mean()) ** 2
-    assume(spread > 0)
-    wanted = 2 * ((x - x.mean()) * (y - y.mean())).mean() / spread
-    assert answers.estimate("conger_kappa", weighting="quadratic", **DECLARED).value == near(wanted)
-
-
 @pytest.mark.parametrize("order", [*permutations(range(3))])
 def test_annotators_who_share_no_answer_are_at_chance_level(order):
     """Of Conger's kappa roundings must not tell more than the answers."""
@@ -179,9 +166,6 @@ def test_annotators_who_share_no_answer_are_at_chance_level(order):
     assert landis_koch(kappa.value) == "slight"
 
 
-# Two categories.
-
-TWO: Reading = {"categories": [0, 1], "values": {0: 0.0, 1: 7.0}}
 two_categories = st.integers(0, 1).map(lambda category: (category,))
 
 
@@ -217,16 +201,6 @@ def test_an_empty_or_lonely_project_has_a_reason(rows):
             assert estimate.standard_error is None
 
 
-@pytest.mark.parametrize(
-    ("patterns", "annotators", "reason"),
-    [(ItemPatterns(), 3, "too_few_items"), (ItemPatterns({((), 1): 0}), 3, "too_few_items"),
-     (tally([[(1,)], [(2,)]]), 1, "too_few_annotators"),
-     (tally([[(1,)], [(2,)]]), 2, "no_overlap"), (THREE, 3, None)],
-)  # fmt: skip
-def test_why_nothing_can_be_compared(patterns, annotators, reason):
-    assert sample_for_measures(patterns, annotators).why_not == reason
-
-
 def test_answers_stand_in_the_order_of_the_categories_and_others_follow():
     assert sample_for_measures(THREE, 3).table.answers == ((1,), (2,), (5,))
     ordered = sample_for_measures(THREE, 3, categories=[5, 9, 1])
@@ -247,12 +221,3 @@ def test_answers_stand_in_the_order_of_the_categories_and_others_follow():
         sample_for_measures(THREE, 3, weighting="linear")
     by_rank = sample_for_measures(THREE, 3, weighting="linear", by_rank=True)
     assert by_rank.reading == {"weights": "linear"}
-
-
-@given(answered(one_category | several_categories))
-def test_counts_of_a_sample_are_those_of_the_tally(answers):
-    sample = answers.sample(several=True)
-    assert sample.items == answers.patterns.items
-    assert sample.compared == answers.patterns.items_compared
-    assert sample.shares.sum() == pytest.approx(1)
-    assert sample.table.sizes @ sample.table.items == answers.patterns.answers

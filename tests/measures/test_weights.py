@@ -1,16 +1,12 @@
 """Weights and distances: their definitions, and their sums in closed form."""
 
-from itertools import combinations_with_replacement
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.measures.strategies import several_categories
 from tracker.core.errors import InvalidOption
 from tracker.measures.weights import (
-    DISTANCES,
     SCALES,
     WEIGHTS,
     Weighting,
@@ -53,18 +49,6 @@ def test_weights_by_numbers_and_by_ranks():
     assert by_rank == pytest.approx(matrix(weights("linear", FIVE, RANKS)))
 
 
-def test_distances_of_scales():
-    values, three, totals = {0: 0.0, 1: 1.0, 2: 3.0}, FIVE[:3], np.array([4.0, 2.0, 6.0])
-    assert matrix(krippendorff_distances("nominal", three))[0].tolist() == [0, 1, 1]
-    assert matrix(krippendorff_distances("interval", three, values))[1].tolist() == [1, 0, 4]
-    ratio = matrix(krippendorff_distances("ratio", three, values))
-    assert ratio[1] == pytest.approx([1, 0, (2 / 4) ** 2])
-    # The answers between two ranks, half of each end: Krippendorff (2011), section E.
-    ordinal = matrix(krippendorff_distances("ordinal", three, totals=totals))
-    assert ordinal[0] == pytest.approx([0, (2 + 1) ** 2, (2 + 2 + 3) ** 2])
-    assert ordinal[1] == pytest.approx([(2 + 1) ** 2, 0, (1 + 3) ** 2])
-
-
 numbers = st.lists(st.floats(-50, 50, allow_subnormal=False), min_size=1, max_size=7, unique=True)
 
 
@@ -86,22 +70,6 @@ def test_sums_in_closed_form_are_those_of_all_pairs(name, values, data):
     assert Weighting.against(weighting, totals) == close  # without a closed form
     rounding = 1e-9 * max(1.0, every.max()) * weighting.size**2
     assert weighting.total() == pytest.approx(every.sum(), abs=rounding)
-
-
-@given(st.lists(several_categories, min_size=1, max_size=6, unique=True), st.integers(1, 9))
-def test_distances_of_sets_are_symmetric_and_between_0_and_1(answers, times):
-    for name in DISTANCES:
-        distances = krippendorff_distances(name, answers)
-        rows = matrix(distances)
-        assert (rows == rows.T).all()
-        assert (np.diag(rows) == 0).all()
-        for one, other in combinations_with_replacement(range(len(answers)), 2):
-            assert 0 <= rows[one, other] <= (one != other)
-            if one != other:
-                apart = not {*answers[one]} & {*answers[other]}
-                assert (rows[one, other] == 1) == (name == "exact" or apart)
-        totals = np.full(distances.size, float(times))
-        assert distances.against(totals) == pytest.approx(times * rows.sum(axis=1), abs=1e-9)
 
 
 def test_readings_without_numbers_are_refused():
