@@ -4,15 +4,13 @@ import pandas as pd
 import pytest
 
 from tests.agreement.crowd import (
+    KINDS,
     PEOPLE,
     answers,
     assessed,
     close,
-    each_kind,
     each_kind_stored,
-    equal_statements,
     frame,
-    values,
 )
 from tests.helpers import SPANS
 from tracker.core.errors import InvalidOption
@@ -30,17 +28,14 @@ def bounds(figure):
     return figure.standard_error, figure.ci_low, figure.ci_high
 
 
-@each_kind
-def test_a_seed_decides_on_the_bootstrap_samples(sqlite_ledger, kind):
-    kind.store(sqlite_ledger)
-    metric = kind.readings[-1]
+def test_a_seed_decides_on_the_bootstrap_samples(sqlite_ledger):
+    KINDS["ordinal"].store(sqlite_ledger)
     first, same, other, wide = (
-        assessed(sqlite_ledger, metric=metric, confidence=level,
-                 uncertainty={"replicates": 60, "seed": seed})
+        assessed(sqlite_ledger, confidence=level, uncertainty={"replicates": 60, "seed": seed})
         for seed, level in ((7, 0.95), (7, 0.95), (8, 0.95), (7, 0.99))
-    )  # fmt: skip
+    )
     assert first == same
-    result = assessed(sqlite_ledger, metric=metric)
+    result = assessed(sqlite_ledger)
     plain, others, wider = by_measure(result), by_measure(other), by_measure(wide)
     for name, figure in by_measure(first).items():
         assert figure.value == plain[name].value
@@ -89,27 +84,6 @@ def test_clusters_of_one_item_are_items(ledger, kind):
             assert same.standard_error == close(rate.standard_error)
 
 
-@each_kind_stored
-def test_copies_of_an_item_tell_nothing_new(ledger, kind):
-    """Three copies of each item in a cluster have the error of the items without copies."""
-    rows = answers(3, items=10, density=1, several=kind.options.answers == "several", **kind.drawn)
-    copies = {(f"i{3 * int(item[1:]) + n:02}", name): labels
-              for (item, name), labels in rows.items() for n in range(3)}  # fmt: skip
-    kind.load(ledger, rows, "single")
-    kind.load(ledger, copies, "p")  # three items to a document
-    for metric in kind.readings_on(ledger)[-1:]:
-        single = by_measure(assessed(ledger, "single", metric=metric, interval="t"))
-        plain = by_measure(assessed(ledger, metric=metric, interval="t"))
-        clusters = {"cluster": "doc"}
-        clustered = assessed(ledger, metric=metric, uncertainty=clusters, interval="t")
-        for name, figure in by_measure(clustered).items():
-            if name in BY_NAME:
-                assert figure == plain[name]
-            elif figure.value is not None:
-                assert figure.standard_error == close(single[name].standard_error)
-                assert plain[name].standard_error < figure.standard_error
-
-
 def test_clusters_of_some_items_and_a_single_cluster(ledger):
     rows = frame(answers(density=1))
     ledger.import_frame(rows[rows.item < "i06"], "p", keep=["doc"])
@@ -142,41 +116,10 @@ def test_errors_that_are_refused(sqlite_ledger, write):
     sqlite_ledger.import_frame(frame(answers()), "p", keep=["doc"])
     spans = "item,annotator,category,start,end\n1,A,x,0,1\n1,B,x,0,1"
     sqlite_ledger.import_file(write(spans), "s", options=SPANS)
-    over_documents = "errors are those over documents"
     for project, how, message in (
-        ("p", {"replicates": 9, "resample": "annotators"}, "--bootstrap and --resample annotators"),
-        ("p", {"replicates": 9, "cluster": "doc"}, "--bootstrap and --cluster give .*\nchoose one"),
         ("p", {"resample": "annotators", "cluster": "doc"}, "two ways"),
-        ("p", {"resample": "moon"}, "--resample 'moon' is not known\none of: items, annotators"),
-        ("p", {"replicates": 1}, "bootstrap of 1 replicates says nothing"),
         ("p", {"replicates": 0}, "says nothing"),
-        ("p", {"replicates": -3}, "says nothing"),
-        ("p", {"replicates": 9, "seed": -1}, "--seed -1"),
-        ("p", {"cluster": "nosuch"}, "no item of 'p' has an attribute 'nosuch'\nits items have: d"),
-        ("p", {"cluster": ""}, "has an attribute ''"),
-        ("s", {"replicates": 9}, over_documents),
-        ("s", {"resample": "annotators"}, over_documents),
-        ("s", {"cluster": "doc"}, over_documents),
+        ("s", {"replicates": 9}, "errors are those over documents"),
     ):
         with pytest.raises(InvalidOption, match=message):
             assessed(sqlite_ledger, project, uncertainty=how)
-
-
-def test_little_to_resample(ledger, write):
-    for n, text in enumerate(("1,A,x", "1,A,\n1,B,", "1,A,x\n1,B,x\n2,A,x\n2,B,x")):
-        ledger.import_file(write("item,annotator,category\n" + text), f"p{n}")
-        plain = assessed(ledger, f"p{n}")
-        for how in ({"replicates": 9}, {"resample": "annotators"}):
-            resampled = assessed(ledger, f"p{n}", uncertainty=how)
-            assert values(resampled) == values(plain)
-            assert resampled.counts == plain.counts
-
-
-def test_statements_do_not_depend_on_the_items(ledger):
-    for items in (10, 99):
-        ledger.import_frame(frame(answers(items=items)), f"p{items}", keep=["doc"])
-    for how in ({"replicates": 9}, {"resample": "annotators"}, {"cluster": "doc"}):
-        with equal_statements(ledger, 30) as record:
-            for project in ("p10", "p99"):
-                with record():
-                    assessed(ledger, project, uncertainty=how)

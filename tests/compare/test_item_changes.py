@@ -9,7 +9,6 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from sqlalchemy import Connection, FromClause
@@ -225,22 +224,3 @@ def test_an_item_that_is_new_is_one_change_whatever_its_answers() -> None:
     old = ItemChange(kept=((1,),), before=((1,),), after=((2,),), came=((2,), (2,)), went=((3,),))
     assert not old.is_new
     assert old.counts() == {"new_answers": 2, "revised_answers": 1, "removed_answers": 1}
-
-
-@pytest.mark.parametrize(
-    "change", [ItemChange(went=((1,),)), ItemChange(before=((1,),), after=((),)), ItemChange(((),))]
-)
-def test_an_item_that_had_any_answer_is_not_new(change: ItemChange) -> None:
-    assert not change.is_new
-
-
-def test_what_one_kind_makes_of_an_item() -> None:
-    change = ItemChange(kept=((1,),), before=((1,),), after=((2,),), came=((3,),), went=((2,),))
-    made = {kind: dict(change.pattern(frozenset({kind}))) for kind in KINDS}
-    before = {(1,): 2, (2,): 1}
-    assert made == {
-        "new_items": before,
-        "new_answers": before | {(3,): 1},
-        "revised_answers": {(1,): 1, (2,): 2},
-        "removed_answers": {(1,): 2},
-    }

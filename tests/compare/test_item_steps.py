@@ -11,12 +11,11 @@ from typing import Any
 import pytest
 from sqlalchemy import Connection, FromClause, Select
 
-from tests.counts.plain import Plain, Rows, store, store_raw
+from tests.counts.plain import Plain, Rows, store
 from tests.counts.selected import Selected, both_kinds, check_each
-from tests.profiles import both
 from tracker.compare.items import Step, coded_items_for_steps, shared_item_steps, temporary_rows
 from tracker.core.tallies import Pattern, make_pattern
-from tracker.counts.filter import AnswerFilter, select_answers
+from tracker.counts.filter import select_answers
 from tracker.counts.selection import Selection
 from tracker.ledger import Ledger
 from tracker.projects.items import item_names
@@ -88,9 +87,7 @@ def drawn_rows(seed: int, items: str, annotators: int, most: int, names: str = "
 @pytest.mark.parametrize(
     ("kinds", "annotators"),
     [
-        (("one", "one"), (3, 3)),
         (("one", "one"), (40, 3)),  # more answers to an item than a narrow digit holds
-        (("one", "one"), (2, 17)),
         (("several", "several"), (3, 20)),
         (("one", "several"), (20, 3)),
     ],
@@ -115,33 +112,3 @@ def test_two_projects_meet_by_the_names_of_their_items(
         assert same(met(connection, first, second)) == expected
         turned = {(b, a): items for (a, b), items in expected.items()}
         assert same(met(connection, second, first)) == turned
-
-
-def test_an_item_that_only_one_project_answered_is_in_neither(ledger: Ledger) -> None:
-    with ledger.database.write(keep=False) as connection:
-        first, _ = store(connection, {("i", "A", 1): frozenset("x")}, "one")
-        rename_project(connection, first.project, "first")
-        skipped: Rows = {("i", "A", 1): None, ("j", "A", 1): frozenset("x")}
-        second, _ = store(connection, skipped, "one")
-        both = [select_answers(connection, project) for project in (first, second)]
-        assert met(connection, *both) == []
-
-
-@both
-def test_very_many_answers_and_categories(ledger: Ledger) -> None:
-    random = Random(5)  # noqa: S311 - no secret is made with it
-    names = [f"c{n:03}" for n in range(200)]
-    rows = {
-        (f"i{item}", f"a{who:02}", 1): frozenset({random.choice(names)})
-        for item in range(6)
-        for who in range(30)
-    }
-    with ledger.database.write(keep=False) as connection:
-        project, raw = store_raw(connection, rows, "one", tuple(names))
-        half = AnswerFilter(annotators=tuple(f"a{who:02}" for who in range(14)))
-        whole = select_answers(connection, project)
-        part = select_answers(connection, project, half)
-        few = raw.plain(only=part.only or frozenset())
-        assert same(met(connection, whole, part)) == joined(
-            patterns_by_item(raw.plain()), patterns_by_item(few)
-        )

@@ -16,9 +16,8 @@ from tests.measures.answered import Answered
 from tests.measures.strategies import one_category
 from tests.profiles import examples
 from tracker.core.errors import InvalidOption
-from tracker.core.tallies import ItemPatterns
 from tracker.measures import cohen as pairs
-from tracker.measures.category_rates import category_rates, one_vs_rest_coefficients
+from tracker.measures.category_rates import one_vs_rest_coefficients
 from tracker.measures.cohen import FEW_PAIRS, cohen_kappa, cohen_kappas, kappa_cells
 from tracker.measures.estimate import FEW
 from tracker.measures.intervals import (
@@ -169,16 +168,6 @@ def test_logarithmic_bounds_stay_within_minus_1_and_1():
     assert low[3] == pytest.approx(0.9)
     with pytest.raises(InvalidOption):
         log_confidence_intervals(values, errors, np.full(4, 5.0), 95)
-
-
-def test_there_is_no_other_interval():
-    for ask in (
-        lambda: rare(40).estimate("fleiss_kappa").coefficient(interval="wald"),
-        lambda: category_rates(ItemPatterns(), [], interval="wald"),
-        lambda: cohen_kappas(kappa_cells([{(YES, NO): 3}]), interval="wald"),
-    ):
-        with pytest.raises(InvalidOption, match="no interval 'wald'\none of: asymmetric, t"):
-            ask()
 
 
 @pytest.mark.parametrize("confidence", [0.8, 0.95, 0.99])

@@ -99,17 +99,6 @@ def test_t_tests_are_those_of_scipy_with_the_effect_of_hedges_1981(first, second
     assert unpaired(first, first[::-1], "welch_t").effect == pytest.approx(0)
 
 
-def test_effects_of_welch_and_student():
-    first, second = [1.0, 2.0, 4.0, 5.0], [3.0, 4.0, 6.0, 7.0]  # of equal variances
-    one, other = (unpaired(first, second, test) for test in ("welch_t", "student_t"))
-    assert one.effect == pytest.approx(other.effect)
-    assert (one.effect_name, other.effect_name) == ("hedges_g_average", "hedges_g")
-    # An effect on one degree of freedom cannot be corrected.
-    result = unpaired([1.0, 2.0], [3.0, 3.0], "welch_t")
-    assert result.p_value is not None
-    assert result.effect is None
-
-
 @given(columns, columns)
 def test_mann_whitney_by_counting(first, second):
     assume(len({*first, *second}) > 1)

@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 from tests.measures.answered import Answered, estimate_of
 from tests.measures.strategies import answered, crowd, one_category, several_categories, tally
 from tests.profiles import examples
-from tracker.core.errors import InvalidOption
 from tracker.core.tallies import ItemPatterns
 from tracker.measures.cohen import cohen_kappa
 from tracker.measures.intervals import INTERVALS, Coefficient
@@ -110,15 +109,6 @@ def test_items_that_hardly_vary():
     low = 0.05 ** (1 / 9)
     assert numbers(figure) == pytest.approx((1 / 3, 0, low / 3, 1 - low * 2 / 3))
     assert figure.method == "one-sided exact"
-
-
-@pytest.mark.parametrize("confidence", [0, 1, 95, float("nan")])
-def test_a_level_outside_0_to_1_is_refused(confidence):
-    for measure, reading in [*PLAIN, *ALPHAS]:
-        with pytest.raises(InvalidOption):
-            Answered([{1: (0,), 2: (1,)}]).estimate(measure, **reading).coefficient(confidence)
-    with pytest.raises(InvalidOption):
-        cohen_kappa({((0,), (1,)): 3}, confidence)
 
 
 def by_cluster(answers, measure, clusters, how="asymmetric", **reading):
