@@ -183,17 +183,12 @@ def test_confidences_are_compared_with_gold_or_the_majority_of_the_others(ledger
 
 
 def test_the_majority_is_of_the_answers_that_are_chosen(ledger):
-    answers = drawn()
+    many = {("i", f"a{n}"): ("x" if n < 12 else "y", 0.5) for n in range(20)}
+    answers = drawn() | many
     load(ledger, answers)
     assert scores(ledger, annotators="gpt") == {"gpt": plain(answers)["gpt"]}
     without = {key: value for key, value in answers.items() if key[1] != "cat"}
     assert scores(ledger, exclude_annotators="cat") == plain(without)
-
-
-def test_more_than_fifteen_answers_to_an_item(sqlite_ledger):
-    answers = {("i", f"a{n}"): ("x" if n < 12 else "y", 0.5) for n in range(20)}
-    load(sqlite_ledger, answers)
-    assert scores(sqlite_ledger) == plain(answers)
 
 
 def test_calibration_question_by_question(ledger, write):

@@ -11,7 +11,6 @@ from tests.agreement.crowd import (
     KINDS,
     PEOPLE,
     answer,
-    answers,
     asked,
     assessed,
     close,
@@ -93,13 +92,6 @@ def test_correlations_and_differences_of_numbers(ledger, metric):
     (row,) = pairs(ledger, annotators=["ann", "cat"], where={"doc": ["d0", "d1"]}).values()
     first = {key: labels for key, labels in drawn.items() if key[0] < "i06"}
     assert row.kappa.items == len(columns(first, "ann", "cat")[0])
-
-
-def test_numbers_on_a_nominal_scale_are_names(ledger):
-    ledger.import_frame(frame(answers(categories=("1", "2", "3"))), "p")
-    assert all(row.numeric is None for row in pairs(ledger).values())
-    interval = pairs(ledger, metric=Metric(scale="interval"))
-    assert all(row.numeric is not None for row in interval.values())
 
 
 def test_pairs_of_spans(ledger):
@@ -234,13 +226,3 @@ def test_days_between_passes(ledger):
     assert result.alone == 1
     late = themselves(ledger, since="2020-03-03", annotators="ann")
     assert (late.pooled.repeats, late.alone) == (2, 1), "without a time it counts as of now"
-
-
-def test_passes_that_cannot_be_compared(sqlite_ledger):
-    KINDS["one"].store(sqlite_ledger)
-    result = themselves(sqlite_ledger)
-    assert (result.annotators, result.pooled.repeats, result.alone) == ((), 0, 0)
-    assert {figure.undefined for figure in result.pooled.measures} == {"too_few_items"}
-    for measure in LEFT_OUT:
-        with pytest.raises(InvalidOption, match=r"of two passes .*\nname fleiss_kappa or cohen"):
-            themselves(sqlite_ledger, measures=["percent_agreement", measure])

@@ -103,7 +103,7 @@ def test_grades_count_in_agreement_and_not_in_strengths(ledger):
     assert ledger.agreement("graded").to_dict()["scale"] == "ordinal"
 
 
-def test_sides_follow_merges_renames_and_undo(ledger):
+def test_sides_follow_merges_and_renames(ledger):
     load(ledger, drawn(items=40))
     before = ledger.strengths("p")
     ledger.categories.rename("p", "a", "left")
@@ -113,10 +113,6 @@ def test_sides_follow_merges_renames_and_undo(ledger):
     assert merged.tie is None
     assert sum(row.ties for row in merged.beats) == 0
     assert merged.answers == before.answers
-    load(ledger, [("0/x/y", "ann", "human", "A", "x", "y")])
-    assert "x" in {row.name for row in ledger.strengths("p").strengths}
-    ledger.imports.undo(2)
-    assert ledger.strengths("p") == merged
 
 
 def test_answers_without_strengths(ledger):

@@ -16,7 +16,7 @@ from tracker.counts.filter import make_answer_filter, select_answers
 from tracker.formats.column_roles import parse_column_roles
 from tracker.formats.source import STDIN, SourceFile
 from tracker.imports.loader import load_import
-from tracker.projects.annotators import annotator_names, rename_annotator, set_annotator_kind
+from tracker.projects.annotators import annotator_names, set_annotator_kind
 from tracker.projects.categories import category_names
 from tracker.projects.items import item_names
 from tracker.projects.questions import create_project
@@ -172,30 +172,3 @@ def test_known_case(ledger, write, case):
             expected = known["pairs"]["-".join(pair.annotators)][oracle]
             assert row[name]["true_positives"] == expected["tp"]
             assert row[name]["value"] == pytest.approx(expected["f1"], abs=CLOSE)
-
-
-def test_revisions_passes_kinds_and_documents_of_one_answer(ledger, write):
-    lines = """d,ann,PER,0,2,10,1
-        d,ann,PER,5,6,10,2
-        d,bob,PER,0,2,10,1
-        d,bob,LOC,5,6,10,2
-        d,truth,PER,7,8,10,1
-        e,ann,LOC,0,1,10,1
-        e,bob,PER,0,1,10,1
-        f,cleo,PER,0,1,,1"""
-    ledger.import_file(write(HEADER + lines), "p", options=SPANS)
-    set_kind(ledger, "reference", "truth")
-    result = figures(ledger)
-    assert result.counts.to_dict() == {
-        "items": 3, "items_compared": 2, "annotators": 3, "answers": 5, "labels": 5
-    }  # fmt: skip
-    exact, unlabelled = map(result.measure, ("span_f1_exact", "span_f1_unlabelled"))
-    assert (exact.true_positives, exact.value, exact.documents) == (1, 0.5, 2)  # first passes
-    assert (unlabelled.value, unlabelled.method) == (1, "one-sided exact")
-    assert result.unitizing.value is not None  # f has no length, and nothing to compare either
-    ledger.import_file(write(HEADER + "e,bob,LOC,0,1,10,1"), "p")
-    assert figures(ledger).measure("span_f1_exact").value == 1
-    with ledger.writing("p") as (connection, project):
-        rename_annotator(connection, project, "ann", "zoe")
-    (pair,) = figures(ledger).pairs
-    assert pair.annotators == ("bob", "zoe")  # the first by name is the reference

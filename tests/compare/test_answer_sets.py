@@ -122,26 +122,6 @@ def test_items_answered_by_one_side_only_count_there(ledger: Ledger) -> None:
     assert found.by_item.p_value == close(stats.wilcoxon(moved).pvalue)
 
 
-def test_what_made_a_difference_between_annotators(ledger: Ledger) -> None:
-    """Items, annotators and categories, never answers that were added or taken away."""
-    ledger.import_frame(frame(answers(4, items=40, density=0.7)), "p")
-    found = compared(ledger, asked(**FIRST), asked(**SECOND))
-    assert found.changes is None
-    shown = found.to_dict()
-    because = shown["because"]
-    (lead,) = (row for row in shown["measures"] if row["measure"] == because["measure"])
-    assert lead["difference"] == close(lead["a"] - lead["b"])
-    assert because["revised_answers"] is because["removed_answers"] is None
-    assert because["other_items"] + because["same_items"] == close(lead["difference"])
-    assert {part["annotator"]: (part["answers_a"] > 0, part["answers_b"] > 0)
-            for part in because["annotators"]} == {
-        "ann": (True, False), "bob": (True, False), "cat": (False, True), "dot": (False, True),
-    }  # fmt: skip
-    for parts in ("annotators", "categories"):
-        total = sum(part["contribution"] for part in because[parts])
-        assert total == close(lead["difference"])
-
-
 # -- two projects --------------------------------------------------------------------------
 
 

@@ -13,7 +13,6 @@ from tests.compare.stories import day, figure, on, tell
 from tests.helpers import SEVERAL, SPANS, count_statements, undo
 from tracker.compare.comparison import StateComparison
 from tracker.core.errors import InvalidOption
-from tracker.core.results import as_json
 from tracker.ledger import Ledger
 from tracker.measures.difference_tests import dependent_t_test
 
@@ -129,15 +128,6 @@ def test_parts_by_hand(sqlite_ledger: Ledger) -> None:
         {"A": 0.5 / 2, "B": 0.5 * 0.375 + (0.75 - 0.75) * -0.25, "C": (1 - 0.75) * 0.25}
     )
     assert sum(parts.values()) == pytest.approx(0.5)
-
-
-def test_sets_are_named_in_words(sqlite_ledger: Ledger) -> None:
-    rows = on(1, "i A x", "i A y", "i B x", "j A -", "j B y", "k A x", "k B x")
-    tell(sqlite_ledger, rows, on(3, "j A y"), options=SEVERAL)
-    comparison = sqlite_ledger.compare("p", day(2), day(4))
-    assert {*comparison.because.answers} == {"x+y", "x", "y", "(none)"}
-    gone = comparison.because.answers["(none)"]
-    assert (gone.after, as_json(gone)["answers_b"]) == (None, 0)
 
 
 # -- Gwet (2016), Educ. Psychol. Meas. 76, 609: the error of a difference on the same items ----

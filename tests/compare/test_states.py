@@ -99,9 +99,7 @@ def test_snapshot_moment_and_period_are_recognized(
 def test_snapshot_is_as_recorded_and_a_date_as_answers_were_given(told_on_both: Ledger) -> None:
     found = told_on_both.compare("p", "baseline", "second")
     by_date = told_on_both.compare("p", day(2), day(4))
-    for one, other in zip(found.measures, by_date.measures, strict=True):
-        assert (one.before, one.after, one.shares) == (other.before, other.after, other.shares)
-    assert found.changes == by_date.changes
+    assert (found.measures, found.changes) == (by_date.measures, by_date.changes)
     assert found.changes == {
         "new_items": 1, "new_answers": 0, "revised_answers": 2, "removed_answers": 0,
     }  # fmt: skip
@@ -126,8 +124,7 @@ def test_answers_before_a_note_are_those_of_then(told_on_both: Ledger) -> None:
     told_on_both.snapshot("p", name="late", since=day(3))
     told_on_both.snapshot("p", name="early", as_of=day(2))
     recorded = told_on_both.compare("p", "early", "late")  # their times may differ
-    for one, other in zip(recorded.measures, found.measures, strict=True):
-        assert (one.before, one.after) == (other.before, other.after)
+    assert [one.after for one in recorded.measures] == [one.after for one in found.measures]
     # i, j and k have answers in both.
     assert (found.items, found.changes) == ((0, 2, 3), None)
 
@@ -138,7 +135,7 @@ def test_notes_between_are_told(told: Ledger) -> None:
 
     assert notes(day(1), day(6)) == ["guideline v2", "C joins"]
     assert notes(day(6), day(1)) == ["guideline v2", "C joins"], "whichever comes first"
-    assert notes(day(3), day(6)) == ["C joins"]
+    assert notes("guideline v2", "C joins") == ["C joins"], "the first note was there already"
     assert notes(day(1), day(2)) == []
 
 

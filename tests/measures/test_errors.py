@@ -164,17 +164,6 @@ def test_the_bootstrap_is_near_the_linearised_error():
             assert one == pytest.approx(other, abs=0.5 * plain.standard_error)
 
 
-@pytest.mark.parametrize("measure", BOOTSTRAPPED)
-@given(answered(annotators=2))
-def test_a_draw_of_every_item_once_gives_the_figure_itself(measure, answers):
-    for reading in ({}, {"weighting": "linear"}, {"scale": "ordinal"}, {"scale": "interval"}):
-        sample = answers.sample(**DECLARED, **reading)
-        wanted = estimate_of(measure, sample).value
-        if wanted is not None:
-            items = sample.table.items[None, :].astype(float)
-            assert BOOTSTRAPPED[measure](sample, items)[0] == pytest.approx(wanted, abs=1e-9)
-
-
 def test_figures_that_cannot_be_bootstrapped_keep_what_they_have():
     answers = crowd(30, 4)
     conger = answers.estimate("conger_kappa", **DECLARED).coefficient()
