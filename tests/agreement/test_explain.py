@@ -362,7 +362,6 @@ def test_answers_that_no_longer_stand(ledger, write):
 
 # Errors that are not those of independent items: resampled, by annotator, by cluster.
 
-BOOTSTRAPPED = {name for name, measure in MEASURES.items() if measure.redrawn is not None}
 BY_NAME = {"cohen_kappa", "light_kappa", "conger_kappa"}  # they depend on who answered what
 
 
@@ -372,31 +371,6 @@ def by_measure(assessment):
 
 def bounds(figure):
     return figure.standard_error, figure.ci_low, figure.ci_high
-
-
-def test_a_seed_decides_on_the_bootstrap_samples(sqlite_ledger):
-    KINDS["ordinal"].store(sqlite_ledger)
-    first, same, other, wide = (
-        assessed(sqlite_ledger, confidence=level, uncertainty={"replicates": 60, "seed": seed})
-        for seed, level in ((7, 0.95), (7, 0.95), (8, 0.95), (7, 0.99))
-    )
-    assert first == same
-    result = assessed(sqlite_ledger)
-    plain, others, wider = by_measure(result), by_measure(other), by_measure(wide)
-    for name, figure in by_measure(first).items():
-        assert figure.value == plain[name].value
-        if name in BOOTSTRAPPED and figure.value is not None:
-            assert figure.method == "bootstrap"
-            assert bounds(figure) != bounds(others[name])
-            assert figure.standard_error == pytest.approx(plain[name].standard_error, rel=0.5)
-            assert figure.standard_error == wider[name].standard_error
-            assert wider[name].ci_low < figure.ci_low < figure.ci_high < wider[name].ci_high
-        else:
-            assert figure == plain[name]
-    for rate, resampled in zip(result.rates, first.rates, strict=True):
-        assert (rate.rate, rate.labels) == (resampled.rate, resampled.labels)
-        assert rate.standard_error != resampled.standard_error
-        assert resampled.standard_error == pytest.approx(rate.standard_error, rel=0.5)
 
 
 @each_kind_stored

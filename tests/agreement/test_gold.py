@@ -8,7 +8,6 @@ import pytest
 
 from tests.agreement.crowd import KINDS, answer, assessed, close
 from tests.helpers import SEVERAL, SPANS
-from tests.questions import answer_question
 from tracker.agreement.gold import NONE, agreement_against_gold
 from tracker.core.errors import InvalidOption
 from tracker.measures.intervals import wilson_interval
@@ -189,29 +188,6 @@ def test_the_majority_is_of_the_answers_that_are_chosen(ledger):
     assert scores(ledger, annotators="gpt") == {"gpt": plain(answers)["gpt"]}
     without = {key: value for key, value in answers.items() if key[1] != "cat"}
     assert scores(ledger, exclude_annotators="cat") == plain(without)
-
-
-def test_calibration_question_by_question(ledger, write):
-    """Each as if it had its own project; the worst calibrated first, the unfit last."""
-    answer_question(ledger, write("item,annotator,label\n1,ann,x"))
-    for name, seed in (("one", 7), ("two", 8)):
-        rows = [(*key, *pair) for key, pair in drawn(seed).items()]
-        lines = [",".join(map(str, ("" if cell is None else cell for cell in row))) for row in rows]
-        content = "\n".join(["item,annotator,label,confidence", *lines])
-        answer_question(ledger, write(content), name)
-        answer_question(ledger, write(content), project=name)
-    spans = write("item,annotator,label,start,end\n1,ann,x,0,1")
-    answer_question(ledger, spans, "where", options=SPANS)
-    rows = ledger.calibration_by_question("p").to_dict()["questions"]
-    errors = [row["pooled"]["expected_calibration_error"] for row in rows[:2]]
-    assert errors == sorted(errors, reverse=True)
-    for row in rows[:2]:
-        alone = ledger.calibration(row["question"]).to_dict()
-        assert row == {**alone, "question": row["question"], "project": "p"}
-    assert [row["question"] for row in rows[2:]] == ["label", "where"]
-    assert [row["undefined"] for row in rows[2:]] == ["not_applicable"] * 2
-    with pytest.raises(InvalidOption, match="no answer has a confidence"):
-        ledger.calibration_by_question("p", questions=["label", "where"])
 
 
 def test_confidences_that_cannot_be_compared(sqlite_ledger):

@@ -233,18 +233,6 @@ def test_bounds_are_drawn_until_a_hundred_items_say_more(measure):
         assert figure.standard_error == pytest.approx((high - low) / 3.92, rel=0.1)
 
 
-def test_bounds_depend_neither_on_the_order_nor_on_unused_categories():
-    rows = [(30, (NO, NO)), (4, (NO, YES)), (3, (YES, YES)), (1, (YES, MAYBE))]
-    for measure in KAPPAS:
-        one, other = (alike(*order).estimate(measure).coefficient() for order in (rows, rows[::-1]))
-        assert bounds(one) == bounds(other)
-    plain, more = (
-        rare(60).estimate("krippendorff_alpha", categories=categories).coefficient()
-        for categories in ([0, 1], [0, 1, 7, 8, 9])
-    )
-    assert bounds(plain) == bounds(more)
-
-
 def test_of_very_many_pairs_none_is_drawn():
     table = {(NO, NO): 30, (NO, YES): 5, (YES, YES): 5}
     for number, method in ((FEW_PAIRS, "posterior"), (FEW_PAIRS + 1, "log")):
