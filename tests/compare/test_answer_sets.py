@@ -18,6 +18,7 @@ from tests.audit.crowds import seeded
 from tests.helpers import question_of
 from tracker.agreement.query import Metric, Query
 from tracker.compare.comparison import AgainstOther, compare_states
+from tracker.compare.people import compared_with_other_people
 from tracker.compare.states import compared_chosen_answers
 from tracker.core.errors import InvalidOption
 from tracker.history import stored as tallies
@@ -257,6 +258,10 @@ def test_the_same_people_are_compared_with_themselves(teams: Ledger) -> None:
     """Nothing differs, of whomever is left out."""
     found = alpha_of(teams, TEAMS[0], TEAMS[0])
     assert (found.difference, found.p_value_annotators) == (0.0, 1.0)
+    without = {"a": 0.1, "b": 0.2, "c": 0.6}, {"a": 0.3, "b": 0.1, "c": 0.5}
+    changed = compared_with_other_people(Comparison(0.5, 0.01), *without)
+    # Moves of 0.2, -0.1 and -0.1, and three people: two degrees of freedom.
+    assert changed.p_value_annotators == pytest.approx(2 * t.sf(0.5 / math.sqrt(0.04), 2))
 
 
 def test_two_annotators_of_a_side_are_too_few_to_tell(teams: Ledger) -> None:
