@@ -107,7 +107,6 @@ KINDS = {
 EACH = ("one", "several", "ordinal", "ratio")
 # The other kinds differ in how the same tallies are read.
 _ON_EACH = [("sqlite", kind) for kind in EACH] + [("postgresql", "one"), ("postgresql", "several")]
-each_kind = pytest.mark.parametrize("kind", [KINDS[kind] for kind in EACH], ids=EACH)
 each_kind_stored = pytest.mark.parametrize(
     ("backend", "kind"),
     [(backend, KINDS[kind]) for backend, kind in _ON_EACH],

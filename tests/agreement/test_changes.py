@@ -1,17 +1,25 @@
 """Annotators, categories and shares that changed, with the day; unchanged others are not named."""
 
-from io import StringIO
+from datetime import datetime
 from itertools import combinations
 from random import Random
+from zoneinfo import ZoneInfo
 
 import pandas as pd
 import pytest
-from rich.console import Console
+from hypothesis import given
+from hypothesis import strategies as st
 
-from tests.agreement.crowd import equal_statements
-from tests.agreement.test_recent import PEOPLE, began_near, collapse, year
-from tracker.agreement.tables import agreement_view
-from tracker.projects.questions import QuestionOptions
+from tests.agreement.test_recent import COLUMNS, began_near, year
+from tests.counts.test_kept_counts import kept_rows_of
+from tracker.agreement.coefficients import study
+from tracker.agreement.levels import LEAST_ITEMS, course_of_items, cut_course
+from tracker.agreement.query import Query
+from tracker.core import clock
+from tracker.core.clock import DAY
+from tracker.core.tallies import ItemPatterns
+from tracker.counts import kept_counts
+from tracker.projects import touched
 
 LATE = 22  # of 30 weeks
 
@@ -67,19 +75,9 @@ def test_an_annotator_who_changed_is_named_and_the_others_are_not(ledger):
     assert change.items == len(shares)
     assert change.value == pytest.approx(sum(shares) / len(shares))
     assert change.ci_low < change.value < change.ci_high < 0.7 < change.before
-    assessment = ledger.agreement("p")
-    (row,) = assessment.to_dict()["changes"]
+    (row,) = ledger.agreement("p").to_dict()["changes"]
     assert row["why"].startswith(f"Since {change.day} bo agrees with the others 0.")
     assert row["why"].endswith(f"before, {change.before:.3f}.")
-    page = StringIO()
-    Console(width=200, file=page).print(*agreement_view(assessment))
-    assert row["why"] in page.getvalue()
-
-
-def test_an_annotator_who_changed_by_sets_and_among_two(ledger):
-    answers = one_falls()
-    several = changes_of(ledger, answers, "several", options=QuestionOptions("several"))
-    assert subjects(several) == [("annotator", "bo")]
     of_two = changes_of(ledger, answers[answers["annotator"].isin(["ada", "bo"])], "two")
     assert "annotator" not in dict(subjects(of_two)), "either may have changed"
 
@@ -113,33 +111,73 @@ def test_a_share_that_changed_is_no_change_of_agreement(ledger):
     assert subjects(changes_of(ledger, two, "two")) == [("share", "x")], "the one that rose"
 
 
-def test_collapses_and_newcomers_name_no_annotator(sqlite_ledger):
-    assert changes_of(sqlite_ledger, year(collapse, items=40)) == ()
-    assert sqlite_ledger.agreement("p").recent is not None
+def test_newcomers_are_no_change(sqlite_ledger):
     answers = year(lambda _, who: 0.4 if who == "bo" else 0.93, items=40)
     came = answers[late(answers) | (answers["annotator"] != "bo")]
     assert "annotator" not in dict(subjects(changes_of(sqlite_ledger, came, "q")))
-    assert changes_of(sqlite_ledger, year(collapse, weeks=3), "short") == ()
 
 
-@pytest.mark.parametrize("seed", [0, 2, 4])
-def test_a_steady_project_has_no_changes(sqlite_ledger, seed):
-    assert changes_of(sqlite_ledger, year(lambda *_: 0.85, items=40, seed=seed)) == ()
+# Stretches of time: they stay while answers are added, and cut a project where its answers lie.
+
+BEGIN = 20_000 * DAY
 
 
-def test_answers_without_times_stand_in_the_order_of_their_imports(sqlite_ledger):
-    answers = one_falls()
-    weeks = answers["item"].str.split().str[0].astype(int)
-    for week in range(2, 30, 5):
-        part = answers[(weeks + 3) // 5 * 5 == week + 3].drop(columns="labeled_at")
-        sqlite_ledger.import_frame(part, "p")
-    assert subjects(sqlite_ledger.agreement("p").changes) == [("annotator", "bo")]
+def course(items):
+    """The course of a number of items at each moment, all answered alike by two."""
+    patterns = {at: ItemPatterns({(((1,), 2),): number}) for at, number in sorted(items.items())}
+    return cut_course(patterns, None)
 
 
-def test_statements_do_not_depend_on_the_annotators(ledger):
-    with equal_statements(ledger, 99) as record:
-        for weeks, people in ((30, PEOPLE), (34, PEOPLE[:3])):
-            answers = year(lambda w, who: 0.4 if w >= LATE and who == "bo" else 0.93, weeks=weeks)
-            ledger.import_frame(answers[answers["annotator"].isin(people)], f"p{weeks}")
-            with record():
-                assert ledger.agreement(f"p{weeks}").changes
+def days(*items):
+    return {BEGIN + day * DAY: number for day, number in enumerate(items)}
+
+
+@given(st.dictionaries(st.integers(BEGIN, BEGIN + 900 * DAY), st.integers(1, 300), min_size=1))
+def test_every_item_lies_in_a_period_that_begins_with_a_stretch(items):
+    cut = course(items)
+    numbers = [period.patterns.items_compared for period in cut.periods]
+    assert sum(numbers) == (sum(items.values()) if numbers else 0)
+    assert len(numbers) <= 40
+    assert all(number >= LEAST_ITEMS for number in numbers)
+    begins = [period.stretch for period in cut.periods]
+    assert begins == sorted({*begins})
+    for moment in items:
+        assert cut.stretches.number(moment) < 1 << cut.stretches.bits
+        assert cut.stretches.number(moment) <= cut.stretches.number(max(items))
+
+
+def test_stretches_follow_where_the_answers_lie():
+    month = days(*[30] * 30)
+    assert [period.first for period in course(month).periods] == [*month]
+    old = {BEGIN - month * 60 * DAY: 3 for month in range(1, 80)}  # a few answers of years ago
+    assert len(course(old | days(*[100] * 300)).periods) >= 20
+    for apart in (60_000_000, 2_000_000, 40_000):  # imports that follow each other quickly
+        moments = {BEGIN + 123_456 + number * apart: 50 for number in range(30)}
+        assert len(course(moments).periods) == 30
+
+
+def test_a_day_on_which_clocks_are_set_is_one_day(sqlite_ledger):
+    zone = ZoneInfo("Europe/Berlin")
+    for day in (datetime(2024, 3, 31, tzinfo=zone), datetime(2024, 10, 27, tzinfo=zone)):
+        rows = [(f"{day.month} {hour} {n}", name, "xy"[n % 2], day.replace(hour=hour).isoformat())
+                for hour in (1, 10) for n in range(30) for name in ("ada", "bo")]  # fmt: skip
+        sqlite_ledger.import_frame(pd.DataFrame(rows, columns=COLUMNS), "p")
+    sqlite_ledger.projects.set("p", timezone="Europe/Berlin")
+    with sqlite_ledger.asking("p") as (connection, question):
+        periods = course_of_items(study(connection, question, Query())).periods
+    firsts = [clock.iso(period.first) for period in periods]
+    assert firsts == ["2024-03-30T23:00:00Z", "2024-10-26T22:00:00Z"]
+    assert [period.patterns.items_compared for period in periods] == [60, 60]
+
+
+def test_an_import_of_a_week_counts_no_week_before(ledger, monkeypatch):
+    monkeypatch.setattr(kept_counts, "LEAST_ITEMS", 1)
+    monkeypatch.setattr(touched, "_WORTH_IT", 0)
+    answers = year(lambda *_: 0.9, weeks=41, items=10)
+    week = answers["item"].str.split().str[0].astype(int)
+    ledger.import_frame(answers[week < 40], "p")
+    ledger.agreement("p")
+    before = kept_rows_of(ledger)
+    ledger.import_frame(answers[week == 40], "p")
+    ledger.agreement("p")
+    assert {*kept_rows_of(ledger)} == {*before}

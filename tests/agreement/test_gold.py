@@ -6,9 +6,8 @@ from random import Random
 import pandas as pd
 import pytest
 
-from tests.agreement.crowd import KINDS, answer, answers, assessed, close, equal_statements
+from tests.agreement.crowd import KINDS, answer, assessed, close
 from tests.helpers import SEVERAL, SPANS
-from tests.questions import answer_question
 from tracker.agreement.gold import NONE, agreement_against_gold
 from tracker.core.errors import InvalidOption
 from tracker.measures.intervals import wilson_interval
@@ -87,61 +86,25 @@ def test_categories_without_a_truth_or_an_answer(ledger):
     assert (name, gold.answers, gold.observed) == ("ann", 2, 0.5)
     rates = [(rate.precision, rate.recall, rate.f1) for rate in gold.categories]
     assert rates == [(0.5, 1, 2 / 3), (None, 0, 0), (None, None, None)]
-    ledger.import_frame(pd.DataFrame([("i1", "ann", "x", "")], columns=COLUMNS), "q")
-    ledger.import_frame(pd.DataFrame([("i2", "y")], columns=["item", "gold"]), "q")
-    apart = truth(ledger, "q")
-    assert apart.annotators == ()
-    pooled = apart.pooled
-    assert (pooled.answers, pooled.observed, pooled.undefined) == (0, None, "no_overlap")
-    assert apart.to_dict()["pooled"]["confusion"] == []
 
 
 def test_annotators_that_are_surely_less_accurate_come_first(sqlite_ledger):
     """An annotator with one wrong answer comes after one with many wrong answers of a hundred."""
-    drawn = answers(people=("ann", "bob"), density=1, accuracy=1)
-    rows = [(item, name, "x" if name == "ann" else labels[0], labels[0])
-            for (item, name), labels in drawn.items()]  # fmt: skip
-    sqlite_ledger.import_frame(pd.DataFrame(rows, columns=COLUMNS), "p")
-    accuracy = [(name, gold.observed) for name, gold in truth(sqlite_ledger).annotators]
-    assert [name for name, _ in accuracy] == ["ann", "bob"]
-    assert accuracy[0][1] < accuracy[1][1] == 1
     numbers = {"often": (100, 60), "never": (100, 0), "once": (1, 1)}
     rows = [(n, name, "b" if n < wrong else "a", "a")
             for name, (items, wrong) in numbers.items() for n in range(items)]  # fmt: skip
-    sqlite_ledger.import_frame(pd.DataFrame(rows, columns=COLUMNS), "q")
-    names = [name for name, _ in truth(sqlite_ledger, "q").annotators]
+    sqlite_ledger.import_frame(pd.DataFrame(rows, columns=COLUMNS), "p")
+    names = [name for name, _ in truth(sqlite_ledger).annotators]
     assert names == ["often", "once", "never"]
 
 
-def test_a_project_without_a_reference_is_refused(sqlite_ledger):
+def test_a_choice_without_the_reference_is_refused(sqlite_ledger):
     KINDS["one"].store(sqlite_ledger)
-    message = (r"'p' has no reference annotator to compare with\nimport truths in a column gold, "
-               r"or: tracker annotator kind NAME reference -p p")  # fmt: skip
-    with pytest.raises(InvalidOption, match=message):
-        truth(sqlite_ledger)
     with sqlite_ledger.writing("p") as (connection, project):
         set_annotator_kind(connection, project, "dot", "reference")
     assert truth(sqlite_ledger).annotators
     with pytest.raises(InvalidOption, match="no reference annotator"):
         truth(sqlite_ledger, exclude_annotators="dot")
-    sqlite_ledger.import_frame(SPAN, "s", options=SPANS)
-    with pytest.raises(InvalidOption, match="--annotator REFERENCE --annotator NAME --by pair"):
-        truth(sqlite_ledger, "s")
-
-
-def test_statements_do_not_depend_on_the_items(ledger, write):
-    with equal_statements(ledger, 20) as record:
-        for items in (10, 99):
-            store(ledger, KINDS["one"], f"p{items}", items=items)
-            with record():
-                truth(ledger, f"p{items}")
-    with equal_statements(ledger) as record:
-        for items in (4, 40):
-            rows = [f"{n},{name},{n % 3},0.5" for n in range(items) for name in "abc"]
-            content = "\n".join(["item,annotator,label,confidence", *rows])
-            answer_question(ledger, write(content), "tone", project="tones")
-            with record():
-                ledger.calibration_by_question("tones")
 
 
 def drawn(seed=1, *, sets=False):
@@ -218,57 +181,16 @@ def test_confidences_are_compared_with_gold_or_the_majority_of_the_others(ledger
     assert result.pooled.answers == sum(number for number, _ in plain(answers, gold).values())
 
 
-def test_the_majority_follows_choices_changes_and_undo(ledger):
-    answers = drawn()
+def test_the_majority_is_of_the_answers_that_are_chosen(ledger):
+    many = {("i", f"a{n}"): ("x" if n < 12 else "y", 0.5) for n in range(20)}
+    answers = drawn() | many
     load(ledger, answers)
     assert scores(ledger, annotators="gpt") == {"gpt": plain(answers)["gpt"]}
     without = {key: value for key, value in answers.items() if key[1] != "cat"}
     assert scores(ledger, exclude_annotators="cat") == plain(without)
-    later = {("i00", "ann"): ("z", 0.95)}
-    load(ledger, later)
-    assert scores(ledger) == plain({**answers, **later})
-    ledger.imports.undo(2)
-    assert scores(ledger) == plain(answers)
-
-
-def test_more_than_fifteen_answers_to_an_item(sqlite_ledger):
-    answers = {("i", f"a{n}"): ("x" if n < 12 else "y", 0.5) for n in range(20)}
-    load(sqlite_ledger, answers)
-    assert scores(sqlite_ledger) == plain(answers)
-
-
-def test_calibration_question_by_question(ledger, write):
-    """Each as if it had its own project; the worst calibrated first, the unfit last."""
-    answer_question(ledger, write("item,annotator,label\n1,ann,x"))
-    for name, seed in (("one", 7), ("two", 8)):
-        rows = [(*key, *pair) for key, pair in drawn(seed).items()]
-        lines = [",".join(map(str, ("" if cell is None else cell for cell in row))) for row in rows]
-        content = "\n".join(["item,annotator,label,confidence", *lines])
-        answer_question(ledger, write(content), name)
-        answer_question(ledger, write(content), project=name)
-    spans = write("item,annotator,label,start,end\n1,ann,x,0,1")
-    answer_question(ledger, spans, "where", options=SPANS)
-    rows = ledger.calibration_by_question("p").to_dict()["questions"]
-    errors = [row["pooled"]["expected_calibration_error"] for row in rows[:2]]
-    assert errors == sorted(errors, reverse=True)
-    for row in rows[:2]:
-        alone = ledger.calibration(row["question"]).to_dict()
-        assert row == {**alone, "question": row["question"], "project": "p"}
-    assert [row["question"] for row in rows[2:]] == ["label", "where"]
-    assert [row["undefined"] for row in rows[2:]] == ["not_applicable"] * 2
-    assert rows[3]["why"].startswith("spans have no calibration")
-    assert rows[2]["why"] == "no answer has a confidence"
-    assert [*ledger.calibration_by_question("p", questions=["two"]).questions] == ["two"]
-    with pytest.raises(InvalidOption, match="no answer has a confidence"):
-        ledger.calibration_by_question("p", questions=["label", "where"])
 
 
 def test_confidences_that_cannot_be_compared(sqlite_ledger):
-    load(sqlite_ledger, {("i", "ann"): ("x", None)})
-    with pytest.raises(InvalidOption, match="no answer has a confidence"):
-        sqlite_ledger.calibration("p")
-    with pytest.raises(InvalidOption, match="--calibration does not depend on --weights"):
-        sqlite_ledger.calibration("p", weights="linear")
     load(sqlite_ledger, {("j", "ann"): ("x", 0.5)})
     assert sqlite_ledger.calibration("p").to_dict()["pooled"]["answers"] == 0
     sqlite_ledger.import_frame(SPAN, "q", options=SPANS)

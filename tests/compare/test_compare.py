@@ -10,17 +10,14 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from sqlalchemy import Connection
 
-from tests.compare.test_item_changes import Pair, Plain
 from tests.counts.test_timeline import (
     EVERYTHING_AT_ONCE,
     FIRST,
     SAID_AGAIN,
     Case,
     cases,
-    counted,
     play,
 )
-from tests.imports.test_against_a_plain_ledger import PlainLedger
 from tests.profiles import both, examples
 from tracker.agreement.query import Query
 from tracker.agreement.result import Assessment
@@ -31,19 +28,18 @@ from tracker.compare.states import find_compared_state
 from tracker.core.clock import DAY
 from tracker.counts.filter import AnswerFilter
 from tracker.ledger import Ledger
-from tracker.projects.categories import category_names
 from tracker.projects.questions import QuestionInfo
 from tracker.storage.as_of import Moment, as_it_was
 
 EPOCH = date(1970, 1, 1).toordinal()
 
 
-def follow(ledger: Ledger, kind: str, case: Case, sets_are_safe: bool = True) -> None:
+def follow(ledger: Ledger, kind: str, case: Case) -> None:
     """Play a script, and compare the states of two days."""
     script, _, _, look = case
     days = sorted([FIRST - 1 + look % 12, FIRST + look % 23])
     with ledger.database.write(keep=False) as connection:
-        project, plain = play(connection, kind, script)
+        project, _ = play(connection, kind, script)
         names = [date.fromordinal(EPOCH + day).isoformat() for day in days]
         states = [find_compared_state(connection, project, name) for name in names]
         found = compare_states(connection, *states)
@@ -51,8 +47,6 @@ def follow(ledger: Ledger, kind: str, case: Case, sets_are_safe: bool = True) ->
             measures = [one.name for one in found.measures]
             same_figures(found, assessed(connection, project, day, measures), side)
         shares_add_up(found)
-        if sets_are_safe or kind == "one":
-            same_changes(connection, project, plain, found, days)
 
 
 def assessed(
@@ -93,28 +87,6 @@ def shares_add_up(found: StateComparison) -> None:
         assert sizes == sorted(sizes, reverse=True)
 
 
-def same_changes(
-    connection: Connection,
-    question: QuestionInfo,
-    plain: PlainLedger,
-    found: StateComparison,
-    days: list[int],
-) -> None:
-    """The items shared, and the changes of each kind, are what a few lines of Python count."""
-    ids = {name: n for n, name in category_names(connection, question).items()}
-    states = [counted(plain, question.answers, day) for day in days]
-    pair: Pair = tuple(
-        {(item, who): own for item, given in state.items() for who, own in given.items()}
-        for state in states
-    )
-    expected = dict.fromkeys(KINDS, 0)
-    for change, items in Plain(pair, ids).changes().items():
-        for what, number in change.counts().items():
-            expected[what] += number * items
-    assert found.changes == expected
-    assert found.items.both == len(states[0].keys() & states[1].keys())
-
-
 @both
 def test_figures_are_those_of_then_and_shares_add_up(ledger: Ledger, backend: str) -> None:
     @examples(5 if backend == "sqlite" else 1)
@@ -122,7 +94,6 @@ def test_figures_are_those_of_then_and_shares_add_up(ledger: Ledger, backend: st
     @example(("several", (EVERYTHING_AT_ONCE, 1, 1, 7)))
     @given(st.one_of(*(st.tuples(st.just(kind), cases(kind)) for kind in ("one", "several"))))
     def check(drawn: tuple[str, Case]) -> None:
-        # On Postgres see test_a_set_is_the_same_in_whatever_order_it_is_read.
-        follow(ledger, *drawn, sets_are_safe=backend == "sqlite")
+        follow(ledger, *drawn)
 
     check()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 
 from tests.profiles import examples
 from tracker.compare.decomposition import Group, decomposition_contributions, decomposition_shares
-from tracker.core.results import as_json
 
 Groups = dict[str, Group]
 
@@ -51,18 +50,6 @@ def test_two_death_rates_by_age() -> None:
     assert sum(found.values()) == pytest.approx(0.009)
     part = decomposition_contributions(BEFORE, AFTER)["young"]
     assert (part.before, part.after) == (BEFORE["young"], AFTER["young"])
-    assert as_json(part) == {
-        "contribution": pytest.approx(0.0043), "a": 0.010, "b": 0.012,
-        "answers_a": 10, "answers_b": 10,
-    }  # fmt: skip
-
-
-def test_rates_alone_or_weights_alone() -> None:
-    same_weights = groups(a=(0.25, 0.4), b=(0.75, 0.8)), groups(a=(0.25, 0.6), b=(0.75, 0.7))
-    assert parts(*same_weights) == pytest.approx({"a": 0.25 * 0.2, "b": -0.75 * 0.1})
-    same_rates = groups(a=(0.25, 0.4), b=(0.75, 0.8)), groups(a=(0.5, 0.4), b=(0.5, 0.8))
-    # From 0.7 to 0.6: what lies below the mean of both grew, what lies above it shrank.
-    assert parts(*same_rates) == pytest.approx({"a": -0.25 * 0.25, "b": -0.25 * 0.15})
 
 
 def test_who_comes_and_who_goes_counts_by_the_distance_from_the_mean() -> None:
@@ -73,8 +60,6 @@ def test_who_comes_and_who_goes_counts_by_the_distance_from_the_mean() -> None:
         {"a": 0.1 * (0.8 - level), "gone": -0.5 * (0.6 - level), "new": 0.4 * (0.3 - level)}
     )
     assert (found["gone"].after, found["new"].before) == (None, None)
-    told = as_json(found["new"])
-    assert (told["a"], told["b"], told["answers_a"], told["answers_b"]) == (None, 0.3, 0, 10)
 
 
 def test_the_greatest_part_comes_first_whatever_its_sign() -> None:
@@ -132,8 +117,6 @@ def test_parts_add_up_and_do_not_depend_on_how_they_are_told(
 # -- Shapley: published games and axioms ----------------------------------------------------
 
 
-Game = Callable[[frozenset[str]], float | None]
-
 KINDS = "abcd"
 SETS = [frozenset(some) for n in range(5) for some in itertools.combinations(KINDS, n)]
 worths = st.integers(-50, 50).map(lambda eighths: eighths / 8)
@@ -153,25 +136,6 @@ def test_the_glove_game() -> None:
 
     told = decomposition_shares(["left", "right 1", "right 2"], pairs)
     assert told == pytest.approx({"left": 2 / 3, "right 1": 1 / 6, "right 2": 1 / 6})
-
-
-def test_the_airport_game() -> None:
-    """A runway costs what its largest aircraft needs (Littlechild and Owen 1973)."""
-    costs = {"small": 12.0, "middle": 20.0, "large": 35.0}
-
-    def runway(some: frozenset[str]) -> float:
-        return max((costs[one] for one in some), default=0.0)
-
-    told = decomposition_shares([*costs], runway)
-    # Each step in size is paid by those who need it, in equal parts.
-    assert told == pytest.approx({"small": 12 / 3, "middle": 4 + 8 / 2, "large": 4 + 4 + 15})
-
-
-def test_one_vote_in_a_weighted_majority() -> None:
-    """Votes of 3, 2 and 2 where 4 win: all are as powerful (Shapley and Shubik 1954)."""
-    votes = {"three": 3, "two": 2, "other": 2}
-    told = decomposition_shares([*votes], lambda some: float(sum(votes[one] for one in some) >= 4))
-    assert told == pytest.approx(dict.fromkeys(votes, 1 / 3))
 
 
 # -- axioms --------------------------------------------------------------------------------
@@ -207,11 +171,6 @@ def told(worths: dict[str, float | None]) -> dict[str, float] | None:
 
 
 def test_an_order_that_passes_what_is_undefined_is_left_out() -> None:
-    worths: dict[str, Any] = {"": 1.0, "a": None, "b": 2.0, "ab": 4.5}
-    assert told(worths) == {"b": 1.0, "a": 2.5}
-
-
-def test_of_three_the_orders_that_are_left_count() -> None:
     worths: dict[str, Any] = {
         "": 0.0, "a": 1.0, "b": 4.0, "c": None, "ab": 6.0, "ac": 3.0, "bc": None, "abc": 10.0,
     }  # fmt: skip
@@ -220,7 +179,6 @@ def test_of_three_the_orders_that_are_left_count() -> None:
     assert shared == pytest.approx(
         {"a": (1 + 1 + 2) / 3, "b": (5 + 7 + 4) / 3, "c": (4 + 2 + 4) / 3}
     )
-    assert sum(shared.values()) == pytest.approx(10)
 
 
 def test_no_order_without_a_figure_gives_no_shares() -> None:
@@ -228,7 +186,6 @@ def test_no_order_without_a_figure_gives_no_shares() -> None:
         {"": 1.0, "a": None, "b": None, "ab": 2.0},
         {"": None, "a": 1.0, "b": 1.0, "ab": 2.0},
         {"": 1.0, "a": 1.0, "b": 1.0, "ab": None},
-        {"": None},
     ):
         assert told(worths) is None
     assert decomposition_shares([], lambda _: 0.7) == {}

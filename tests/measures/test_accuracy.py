@@ -4,42 +4,41 @@ Category agreement is that of Uebersax and of Siegel (2018).
 """
 
 from collections import Counter, defaultdict
-from itertools import combinations
+from itertools import combinations, permutations
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import beta
 
-from tests.measures.oracles import load
 from tests.measures.strategies import one_category, projects, several_categories, tally
-from tracker.core.errors import InvalidOption
+from tests.profiles import examples
+from tracker.core.tallies import AnnotatorTallies, ItemPatterns, make_pattern
+from tracker.core.tally_columns import tally_columns_of
 from tracker.measures.accuracy import (
     NOTHING,
     ConfidenceTally,
-    accuracy_from_confusion,
     calibration,
     category_confusions,
 )
 from tracker.measures.category_rates import category_rate_summary, category_rates
+from tracker.measures.disagreement import (
+    explained_by_items,
+    explained_by_owners,
+    item_disagreement,
+    total_disagreement,
+)
 from tracker.measures.intervals import wilson_interval
+from tracker.measures.krippendorff import (
+    cross_replication_reliability,
+    pool_two_patterns,
+)
+from tracker.measures.sample import sample_for_measures
 
 CATEGORIES = [0, 1, 2, 3]
 A, B, C = 1, 2, 3
 N, P = (0,), (1,)
-
-
-def test_gold_of_the_turk_experiment():
-    gold = accuracy_from_confusion({(N, N): 9, (N, P): 6, (P, N): 2, (P, P): 13}, 6, [0, 1, 2])
-    row = gold.to_dict()
-    assert (row["items"], row["answers"], row["observed"]) == (6, 30, pytest.approx(22 / 30))
-    assert (row["expected"], row["undefined"]) == (0.5, None)
-    assert row["cohen_kappa"] == pytest.approx(7 / 15)
-    rates = [(rate.true, rate.given, rate.right) for rate in gold.categories]
-    assert rates == [(15, 11, 9), (15, 19, 13), (0, 0, 0)]
-    for counts, observed, reason in (({}, None, "no_overlap"), ({(N, N): 5}, 1, "single_category")):
-        gold = accuracy_from_confusion(counts, items=2)
-        assert (gold.observed, gold.cohen_kappa, gold.undefined) == (observed, None, reason)
 
 
 def bin_of(confidence):
@@ -55,20 +54,6 @@ def calibrated(answers):
         ConfidenceTally(number, right, len(rows), sum(rows), sum(c * c for c in rows))
         for (number, right), rows in bins.items()
     ])  # fmt: skip
-
-
-def test_calibration_of_forecasts_by_hand():
-    """Ten answers of 0.8, seven of them right, and ten of 0.6, all right."""
-    result = calibrated([(0.8, n < 7) for n in range(10)] + [(0.6, True)] * 10)
-    assert result.brier_score == pytest.approx((7 * 0.04 + 3 * 0.64 + 10 * 0.16) / 20)
-    assert result.expected_calibration_error == pytest.approx((10 * 0.1 + 10 * 0.4) / 20)
-    figures = (result.answers, result.accuracy, result.confidence)
-    assert figures == (20, 17 / 20, pytest.approx(0.7))
-    bins = [(row.low, row.high, row.answers, row.accuracy) for row in result.bins]
-    assert bins == [(0.5, 0.6, 10, 1.0), (0.7, 0.8, 10, 0.7)]
-    nothing = calibrated([])
-    figures = (nothing.answers, nothing.brier_score, nothing.expected_calibration_error)
-    assert figures == (0, None, None)
 
 
 @given(st.lists(st.tuples(st.floats(0, 1), st.booleans()), min_size=1, max_size=30))
@@ -108,34 +93,6 @@ def test_confusions_by_plain_count(rows):
     result = category_confusions(tally([[(label,) for label in row] for row in rows]))
     assert {(row.first, row.second): row.disagreements for row in result} == plain
     assert [row.disagreements for row in result] == sorted(plain.values(), reverse=True)
-
-
-def test_the_sandwich_table_of_siegel_2018():
-    case = load("c12_sandwich")
-    zero, one = category_rates(case.patterns, [case.categories["0"], case.categories["1"]])
-    assert (zero.agreements, zero.potential_agreements) == (400, 550)
-    assert (one.agreements, one.potential_agreements) == (450, 600)
-    assert (zero.rate, one.rate) == (pytest.approx(400 / 550), 0.75)
-    assert one.specific_agreement == pytest.approx(6 / 7)
-    assert (zero.labels, one.labels) == (950, 1050)
-    summary = category_rate_summary([zero, one])
-    assert summary.lowest is zero
-    assert summary.mean == pytest.approx((400 / 550 + 0.75) / 2)
-
-
-def test_rates_of_rare_of_several_and_of_unused_categories():
-    rows = [[N, N]] * 980 + [[N, P]] * 10 + [[P, N]] * 10  # the lazy pair
-    common, rare = category_rates(tally(rows), [0, 1])
-    assert common.rate == pytest.approx(0.98)
-    assert (rare.agreements, rare.potential_agreements, rare.rate) == (0, 20, 0.0)
-    # Three annotators; the shortcut of summing labels would see four answers.
-    (rate,) = category_rates(tally([[(0, 1), (0,), ()]]), [0])
-    assert (rate.agreements, rate.potential_agreements) == (1, 3)
-    rates = category_rates(tally([[(2,), (2,)], [(0,)]]), [7, 2, 0])
-    rows = [(rate.category, rate.rate, rate.labels) for rate in rates]
-    assert rows == [(7, None, 0), (2, 1.0, 2), (0, None, 1)]
-    with pytest.raises(InvalidOption):
-        category_rates(tally([]), [], confidence=95)
 
 
 @given(projects(one_category | several_categories), projects(several_categories))
@@ -206,6 +163,125 @@ def test_the_weakest_category_has_enough_pairs(rows, lowest, passed_over, mean):
         assert summary.median == 0.5
 
 
-def test_summary_of_no_rates():
-    nothing = category_rate_summary(category_rates(tally([]), CATEGORIES))
-    assert (nothing.lowest, nothing.mean, nothing.median) == (None, None, None)
+# Shares of the disagreement, and cross-replication reliability, by plain counts.
+
+ITEMS = st.lists(st.dictionaries(st.integers(1, 5), st.integers(1, 3), max_size=4), max_size=12)
+
+
+def pattern(answers):
+    return make_pattern((answer,) for answer in answers)
+
+
+def disagreement(items):
+    """Disagreement by its definition: of each answer, the share of others that are different."""
+    within, answers = 0.0, 0
+    for item in items:
+        if len(item) > 1:
+            answers += len(item)
+            differ = sum(item[a] != item[b] for a, b in permutations(item, 2))
+            within += differ / (len(item) - 1)
+    return within, answers
+
+
+@given(ITEMS)
+@examples(100)
+def test_disagreement_of_items_and_the_share_that_an_annotator_explains(items):
+    within, answers = disagreement(items)
+    patterns = ItemPatterns(Counter(pattern(item.values()) for item in items))
+    assert total_disagreement(patterns) == (pytest.approx(within), answers)
+    counts = {}
+    for item in items:
+        for name, own in item.items():
+            counts.setdefault(name, Counter())[(own,), pattern(item.values())] += 1
+    shares = explained_by_owners(tally_columns_of(AnnotatorTallies(counts)))
+    assert shares.keys() == counts.keys()
+    for name, share in shares.items():
+        rest = [{n: own for n, own in item.items() if n != name} for item in items]
+        less, fewer = disagreement(rest)
+        expected = 1 - (less / fewer) / (within / answers) if within and fewer else 0
+        assert share == pytest.approx(expected)
+
+
+def test_items_explain_what_would_be_gone_if_they_were_like_the_others():
+    assert item_disagreement(pattern([1])) == (0.0, 0)
+    alike, apart = pattern([1, 1]), pattern([1, 2])
+    better, worse = ItemPatterns({alike: 90, apart: 10}), ItemPatterns({alike: 10, apart: 10})
+    assert explained_by_items(better + worse, worse, better) == pytest.approx(0.4)
+    assert explained_by_items(better + worse, better, worse) < 0
+    assert explained_by_items(better, ItemPatterns(), better) == 0
+
+
+# Cross-replication reliability. Items are the answers of either group. The data of the test of its
+# authors' program (google-research, 2021), which gives 0.1818182:
+PUBLISHED = [([2, 2], [2, 2]), ([2, 2, 2], [1, 2]), ([1, 1], [1, 2]), ([1, 1, 1], [1, 2]),
+             ([1, 2], [1, 1])]  # fmt: skip
+
+
+def estimate(items, scale="nominal"):
+    counts = Counter((pattern(one), pattern(other)) for one, other in items if one and other)
+    return cross_replication_reliability(
+        [*counts.items()], sample(pool_two_patterns(counts), scale)
+    )
+
+
+def sample(patterns, scale="nominal"):
+    values = {n: float(n) for n in range(1, 5)}
+    return sample_for_measures(patterns, 9, categories=[1, 2, 3, 4], values=values, scale=scale)
+
+
+def plain(items, scale):
+    """The definition, pair by pair."""
+    shared = [(one, other) for one, other in items if one and other]
+
+    def apart(x, y):
+        return float(x != y) if scale == "nominal" else float((x - y) ** 2)
+
+    total = sum(len(one) + len(other) for one, other in shared)
+    observed = sum(
+        (len(one) + len(other)) / total * np.mean([apart(x, y) for x in one for y in other])
+        for one, other in shared
+    )
+    pairs = [apart(x, y) for one, _ in shared for x in one for _, other in shared for y in other]
+    expected = np.mean(pairs) if pairs else 0.0
+    return None if not expected else float(1 - observed / expected)
+
+
+def test_the_published_value_of_cross_replication_reliability():
+    result = estimate(PUBLISHED)
+    assert result.value == pytest.approx(0.1818182, abs=1e-7)
+    assert result.parts.observed == pytest.approx(1 - 9 / 22)
+    assert result.parts.expected == pytest.approx(0.5)
+    assert result.items == 5
+    alone = [([1, 1, 1], []), ([1, 1, 2], [])]  # items of one group do not count
+    assert estimate([*PUBLISHED, *alone]).value == result.value
+
+
+answers = st.lists(st.integers(1, 4), max_size=3)
+
+
+@given(st.lists(st.tuples(answers, answers), max_size=8), st.sampled_from(["nominal", "interval"]))
+def test_cross_replication_reliability_is_a_plain_count_and_symmetric(items, scale):
+    result, wanted = estimate(items, scale), plain(items, scale)
+    assert result.value == (None if wanted is None else pytest.approx(wanted))
+    assert (result.value is None) == (result.undefined in {"no_overlap", "single_category"})
+    turned = estimate([(other, one) for one, other in items], scale)
+    for part in ("value", "standard_error"):
+        value = getattr(turned, part)
+        assert getattr(result, part) == (None if value is None else pytest.approx(value))
+
+
+def two_groups(seed, number, right, second):
+    """Answers of two and of ``second`` members of one crowd."""
+    draw = np.random.default_rng(seed)
+    items = []
+    for true in draw.integers(1, 4, number).tolist():
+        drawn = [true if draw.random() < right else int(draw.integers(1, 4)) for _ in range(5)]
+        items.append((drawn[:2], drawn[2 : 2 + second(draw)]))
+    return items
+
+
+def test_the_error_of_cross_replication_reliability_is_that_of_a_jackknife():
+    items = two_groups(1, 200, 0.8, lambda draw: 2 + int(draw.integers(0, 2)))
+    left = np.array([estimate(items[:n] + items[n + 1 :]).value for n in range(len(items))], float)
+    jackknife = float(np.sqrt((len(left) - 1) / len(left) * ((left - left.mean()) ** 2).sum()))
+    assert estimate(items).standard_error == pytest.approx(jackknife, rel=0.02)

@@ -19,7 +19,7 @@ from scipy.stats import ttest_1samp
 from tests.profiles import examples
 from tracker.core.beside_columns import BesideColumns
 from tracker.core.tallies import make_pattern
-from tracker.measures.alternative_test import alternative_test, by_rejections, count_advantages
+from tracker.measures.alternative_test import alternative_test, count_advantages
 
 Answers = dict[str, dict[int, int]]  # of each person, by item
 Score = Callable[[int, Sequence[int]], float]
@@ -159,8 +159,3 @@ def test_the_items_needed_are_those_that_would_do():
     people, _ = drawn(7, right=0.95)
     worse = outcome(people, dict.fromkeys(range(60), 9), epsilon=0.1)
     assert (worse.omega, worse.passed, worse.items_needed) == (0.0, False, None)
-
-
-@given(st.lists(st.floats(0, 1), min_size=1, max_size=12))
-def test_rejections_are_the_longest_run_of_ranks_below_the_line(p_values):
-    assert by_rejections(p_values) == rejections(p_values)

@@ -1,6 +1,6 @@
 """Cohen's kappa of one pair and of many, and bounds: Wilson's, on the logarithm, the posterior.
 
-Formulas are checked as papers have them, the posterior by drawing.
+Formulas are checked as papers have them, the posterior by drawing; t intervals in test_oracles.
 """
 
 import math
@@ -16,12 +16,20 @@ from tests.measures.answered import Answered
 from tests.measures.strategies import one_category
 from tests.profiles import examples
 from tracker.core.errors import InvalidOption
-from tracker.core.tallies import ItemPatterns
 from tracker.measures import cohen as pairs
-from tracker.measures.category_rates import category_rates, one_vs_rest_coefficients
+from tracker.measures.benchmarks import (
+    SCALES,
+    benchmark,
+    krippendorff_reading,
+    landis_koch,
+)
+from tracker.measures.category_rates import one_vs_rest_coefficients
 from tracker.measures.cohen import FEW_PAIRS, cohen_kappa, cohen_kappas, kappa_cells
-from tracker.measures.estimate import FEW, posterior_gamma_draws
+from tracker.measures.estimate import FEW
 from tracker.measures.intervals import (
+    INTERVALS,
+    NO_OVERLAP,
+    Coefficient,
     Parts,
     Spread,
     confidence_interval,
@@ -69,17 +77,6 @@ def drawn(items, rows=200_000):
     return np.random.default_rng(3).dirichlet(items, size=rows)
 
 
-def test_annotators_p_and_q_of_the_turk_experiment_are_at_chance_level():
-    counts = {(YES, YES): 1, (NO, YES): 3}
-    kappa, by_t = cohen_kappa(counts), cohen_kappa(counts, interval="t")
-    assert (kappa.observed, kappa.expected, kappa.value) == (0.25, 0.25, 0.0)
-    # One of them never varied: the error is 0 and supports no t bounds.
-    assert kappa.standard_error == 0.0
-    assert (by_t.ci_low, by_t.ci_high, by_t.method) == (None, None, None)
-    assert kappa.method == "posterior"
-    assert -1 <= kappa.ci_low < 0 < kappa.ci_high < 1
-
-
 @pytest.mark.parametrize(
     ("counts", "value", "reason", "items"),
     [({(NO, YES): 1}, 0, None, 1), ({}, None, "no_overlap", 0),
@@ -91,15 +88,6 @@ def test_kappa_of_little(counts, value, reason, items):
     assert (kappa.standard_error, kappa.ci_low, kappa.ci_high) == (None, None, None)
     if reason == "single_category":
         assert (kappa.observed, kappa.expected) == (1.0, 1.0)
-
-
-@given(tables)
-def test_kappa_is_1_if_and_only_if_agreement_is_perfect(counts):
-    kappa = cohen_kappa(counts)
-    if kappa.value is None:
-        assert len({answer for cell in counts for answer in cell}) < 2
-    else:
-        assert (kappa.value == 1) == all(one == other for one, other in counts)
 
 
 def numbers(figure):
@@ -191,24 +179,6 @@ def test_logarithmic_bounds_stay_within_minus_1_and_1():
         log_confidence_intervals(values, errors, np.full(4, 5.0), 95)
 
 
-@pytest.mark.parametrize("measure", [*SHARES, *KAPPAS])
-def test_t_intervals_are_symmetric(measure):
-    figure = rare(200).estimate(measure, **DECLARED).coefficient(interval="t")
-    low = 0.0 if measure == "percent_agreement" else -1.0
-    wanted = confidence_interval(figure.value, figure.standard_error, figure.items, 0.95, low=low)
-    assert (bounds(figure), figure.method) == (wanted, "t")
-
-
-def test_there_is_no_other_interval():
-    for ask in (
-        lambda: rare(40).estimate("fleiss_kappa").coefficient(interval="wald"),
-        lambda: category_rates(ItemPatterns(), [], interval="wald"),
-        lambda: cohen_kappas(kappa_cells([{(YES, NO): 3}]), interval="wald"),
-    ):
-        with pytest.raises(InvalidOption, match="no interval 'wald'\none of: asymmetric, t"):
-            ask()
-
-
 @pytest.mark.parametrize("confidence", [0.8, 0.95, 0.99])
 def test_two_categories_and_two_annotators_have_half_an_item_more_of_each_pattern(confidence):
     """By the definition: alpha = 1 - (disagreement) / (2 p (1 - p)) of a drawn population."""
@@ -263,18 +233,6 @@ def test_bounds_are_drawn_until_a_hundred_items_say_more(measure):
         assert figure.standard_error == pytest.approx((high - low) / 3.92, rel=0.1)
 
 
-def test_bounds_depend_neither_on_the_order_nor_on_unused_categories():
-    rows = [(30, (NO, NO)), (4, (NO, YES)), (3, (YES, YES)), (1, (YES, MAYBE))]
-    for measure in KAPPAS:
-        one, other = (alike(*order).estimate(measure).coefficient() for order in (rows, rows[::-1]))
-        assert bounds(one) == bounds(other)
-    plain, more = (
-        rare(60).estimate("krippendorff_alpha", categories=categories).coefficient()
-        for categories in ([0, 1], [0, 1, 7, 8, 9])
-    )
-    assert bounds(plain) == bounds(more)
-
-
 def test_of_very_many_pairs_none_is_drawn():
     table = {(NO, NO): 30, (NO, YES): 5, (YES, YES): 5}
     for number, method in ((FEW_PAIRS, "posterior"), (FEW_PAIRS + 1, "log")):
@@ -290,16 +248,6 @@ def test_each_category_against_the_rest_has_its_bounds():
     assert bounds(result[2][0]) == near(bounds(as_two), 1e-12)
 
 
-@pytest.mark.parametrize("columns", [3, 60])
-def test_draws_are_those_of_gamma_distributions(columns):
-    shapes = tuple(0.5 + n % 30 for n in range(columns))
-    draws = posterior_gamma_draws(shapes, 0.95)
-    assert draws.shape == (2000, columns)
-    assert draws.mean(axis=0) == pytest.approx(np.array(shapes), rel=0.01)
-    assert draws.var(axis=0) == pytest.approx(np.array(shapes), rel=0.03)
-    assert np.abs(np.corrcoef(draws.T) - np.eye(columns)).max() < 0.1
-
-
 @pytest.mark.parametrize("measure", SHARES)
 def test_with_weights_the_wider_of_wilsons_and_the_posterior_is_taken(measure):
     """No answer is two places apart here, and in the next sample one may be."""
@@ -310,3 +258,122 @@ def test_with_weights_the_wider_of_wilsons_and_the_posterior_is_taken(measure):
     likely = estimate.likely(0.95)
     assert bounds(both) == (min(likely[0], alone.ci_low), max(likely[1], alone.ci_high))
     assert bounds(both) != bounds(alone)
+
+
+# Coefficients as values, and the words of reading scales.
+
+values = st.floats(-1, 1)
+errors = st.floats(1e-4, 2)
+scales = st.sampled_from(sorted(SCALES))
+
+
+def test_a_coefficient_has_a_value_or_a_reason():
+    for value, reason in ((None, None), (0.5, NO_OVERLAP)):
+        with pytest.raises(ValueError, match="either"):
+            Coefficient("cohen_kappa", value, reason)
+    with pytest.raises(InvalidOption, match=r"0\.95"):
+        Coefficient("cohen_kappa", 0.5, confidence=95)
+
+
+def test_student_and_wilson_1927_intervals():
+    # From the table: t of 9 degrees of freedom at 97.5% is 2.262.
+    assert confidence_interval(0.5, 0.1, 10, 0.95) == pytest.approx((0.2738, 0.7262), abs=1e-4)
+    assert confidence_interval(0.95, 0.1, 10, 0.95, low=0.0)[1] == 1.0
+    assert confidence_interval(0.05, 0.1, 10, 0.95, low=0.0)[0] == 0.0
+    assert confidence_interval(-1.5, 0.1, 10, 0.95)[0] == -1.5  # never past the value itself
+    with pytest.raises(ValueError, match="two items"):
+        confidence_interval(0.5, 0.1, 1, 0.95)
+    assert wilson_interval(0.5, 10, 0.95) == pytest.approx((0.2366, 0.7634), abs=1e-4)
+    assert wilson_interval(1.0, 4, 0.95)[1] == 1.0
+    low, high = wilson_interval(0.5, 10, 0.95, freedom=9)
+    assert low < 0.2366
+    assert high > 0.7634
+
+
+@pytest.mark.parametrize("how", INTERVALS)
+def test_an_error_of_0_bounds_perfect_agreement_alone(how):
+    # With hardly any variation perfect agreement supports little.
+    perfect = spread_bounds(Spread(1.0, 0.0, Parts(observed=1.0, expected=0.98), 50, 50), 0.95, how)
+    assert (perfect.low, perfect.high, perfect.method) == (-1.0, 1.0, "one-sided exact")
+    for value, parts in (
+        (0.3, Parts(0.65, 0.5)),  # every item is alike, but not perfect
+        (1.0, Parts(None, None, 0.0, 2.0)),  # distances without a limit bound no agreement
+    ):
+        bounds = spread_bounds(Spread(value, 0.0, parts, 9, 9), 0.95, how)
+        assert (bounds.low, bounds.high, bounds.method) == (None, None, None)
+
+
+# Landis and Koch (1977), Krippendorff (2004), Altman (1991).
+WORDS = [
+    (landis_koch, {-0.01: "poor", 0.0: "slight", 0.19: "slight", 0.2: "fair", 0.4: "moderate",
+                   7 / 15: "moderate", 0.6: "substantial", 0.8: "almost perfect",
+                   1.0: "almost perfect"}),
+    (krippendorff_reading, {-1: "too low", 0.666: "too low", 0.667: "tentative", 0.8: "definite"}),
+    (SCALES["altman"].word, {-0.5: "poor", 0.19: "poor", 0.2: "fair", 0.4: "moderate", 0.6: "good",
+                             0.8: "very good", 1.0: "very good"}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("reading", "words"), WORDS, ids=["landis_koch_1977", "krippendorff_2004", "altman_1991"]
+)
+def test_words_of_a_scale(reading, words):
+    assert {value: reading(value) for value in words} == words
+
+
+def test_a_rounding_below_a_limit_has_reached_it():
+    for limit in (0.0, 0.2, 0.4, 0.6, 0.8):
+        for value in (limit - 2e-16, limit - 1.2e-16, limit):
+            assert landis_koch(value) == landis_koch(limit)
+            assert benchmark(value, None).word == benchmark(limit, None).word
+        assert landis_koch(limit - 1e-9) != landis_koch(limit)
+
+
+@pytest.mark.parametrize(
+    ("scale", "words"),
+    [("landis_koch", ["almost perfect", "substantial", "moderate", "fair", "slight"]),
+     ("altman", ["very good", "good", "moderate", "fair"])],
+)  # fmt: skip
+def test_gwet_2014_chapter_6(scale, words):
+    # AC1 of four raters, as in the vignette "benchmarking" of Gwet's R package irrCAC.
+    result = benchmark(0.77544, 0.14295, scale)
+    cumulative = 0.0
+    published = zip(words, [0.39674, 0.88336, 0.99542, 0.99997, 1.0], strict=False)
+    for (word, share), (name, expected) in zip(result.memberships, published, strict=False):
+        cumulative += share
+        assert (word, cumulative) == (name, pytest.approx(expected, abs=6e-6))
+    assert (result.word, result.scale, result.undefined) == ("moderate", scale, None)
+    assert result.probability == pytest.approx(0.99542, abs=6e-6)
+    if scale == "landis_koch":  # a lower level allows a better word
+        assert benchmark(0.77544, 0.14295, level=0.88).word == "substantial"
+        assert benchmark(0.77544, 0.14295, level=0.3).word == "almost perfect"
+
+
+@given(values, errors, scales)
+def test_the_word_is_the_best_that_reaches_the_level(value, error, scale):
+    result = benchmark(value, error, scale)
+    shares = [share for _, share in result.memberships]
+    assert sum(shares) == pytest.approx(1)
+    assert all(0 <= share <= 1 for share in shares)
+    place = [word for word, _ in result.memberships].index(str(result.word))
+    assert result.probability == pytest.approx(sum(shares[: place + 1]))
+    assert result.probability >= 0.95
+    assert sum(shares[:place]) < 0.95 + 1e-12
+    steps = [word for _, word in SCALES[scale].steps]
+    assert steps.index(str(result.word)) >= steps.index(SCALES[scale].word(value))
+    certain = benchmark(value, 0.0, scale)
+    assert (certain.word, certain.probability) == (SCALES[scale].word(value), 1.0)
+    assert dict(certain.memberships)[str(certain.word)] == 1.0
+    assert SCALES["landis_koch"].word(value) == landis_koch(value)
+    assert SCALES["krippendorff"].word(value) == krippendorff_reading(value)
+
+
+def test_benchmarks_of_special_figures():
+    # Half of the normal lies above 1; of the other half 68.27% are within one error.
+    assert benchmark(1.0, 0.2).memberships[0][1] == pytest.approx(0.6827, abs=1e-4)
+    nothing = benchmark(0.7, None)
+    assert (nothing.word, nothing.probability, nothing.undefined) == (None, None, "too_few_items")
+    with pytest.raises(InvalidOption, match="landis_koch, altman, krippendorff"):
+        benchmark(0.5, 0.1, "fleiss")
+    with pytest.raises(InvalidOption):
+        benchmark(0.5, 0.1, level=1.0)

@@ -99,17 +99,6 @@ def test_t_tests_are_those_of_scipy_with_the_effect_of_hedges_1981(first, second
     assert unpaired(first, first[::-1], "welch_t").effect == pytest.approx(0)
 
 
-def test_effects_of_welch_and_student():
-    first, second = [1.0, 2.0, 4.0, 5.0], [3.0, 4.0, 6.0, 7.0]  # of equal variances
-    one, other = (unpaired(first, second, test) for test in ("welch_t", "student_t"))
-    assert one.effect == pytest.approx(other.effect)
-    assert (one.effect_name, other.effect_name) == ("hedges_g_average", "hedges_g")
-    # An effect on one degree of freedom cannot be corrected.
-    result = unpaired([1.0, 2.0], [3.0, 3.0], "welch_t")
-    assert result.p_value is not None
-    assert result.effect is None
-
-
 @given(columns, columns)
 def test_mann_whitney_by_counting(first, second):
     assume(len({*first, *second}) > 1)
@@ -241,29 +230,6 @@ def test_the_design_chooses_and_never_the_figures(data, n, m):
         assert two_sample_test(*column, paired=is_paired).test == tests[min(sizes) < 30]
 
 
-SHORT, LONG = [0.0, 1.0, 0.5], [float(x % 7 == 0) for x in range(1200)]
-
-
-@pytest.mark.parametrize(
-    ("first", "second", "is_paired", "why"),
-    [
-        (LONG, LONG[::-1], True, "The paired t test, because both sides have the same items, and "
-         "1,200 are enough for a test of means (30 or more)."),
-        (SHORT, SHORT[::-1], True, "Wilcoxon's signed-rank test, because both sides have the "
-         "same items, and 3 are too few for a test of means (fewer than 30)."),
-        (LONG, SHORT, False, "The Mann-Whitney test, because the sides share no item, and 1,200 "
-         "and 3 are too few for a test of means (fewer than 30)."),
-        (SHORT[:1], SHORT, False, "There are fewer than two values."),
-    ], ids=["paired_t", "wilcoxon", "mann_whitney", "none"],
-)  # fmt: skip
-def test_why(first, second, is_paired, why):
-    assert str(two_sample_test(first, second, paired=is_paired).why) == why
-
-
-def test_why_as_requested():
-    assert str(paired(DRUG_1, DRUG_2, "paired_t").why) == "The paired t test, as requested."
-
-
 def test_columns_that_do_not_differ_have_p_1():
     for test in (None, "paired_t", "wilcoxon"):
         result = paired([0.1, 0.7, 0.3], [0.1, 0.7, 0.3], test)
@@ -308,10 +274,6 @@ def test_arguments_that_are_refused():
     for is_paired, test in ((True, "welch_t"), (False, "wilcoxon"), (False, "anova")):
         with pytest.raises(InvalidOption, match="one of"):
             two_sample_test([1, 2], [3, 4], paired=is_paired, test=test)
-    assert " ".join(as_json(unpaired([1, 2], [3, 5], None))) == (
-        "difference standard_error ci_low ci_high confidence statistic freedom p_value test why "
-        "effect effect_name n_first n_second undefined p_value_annotators undefined_annotators"
-    )
 
 
 @given(st.lists(st.tuples(figure, figure, st.integers(1, 4)), min_size=1, max_size=8))

@@ -1,7 +1,7 @@
 """Errors of coefficients: linearised, by cluster, resampled, over annotators, without an item.
 
-Each against something that does not know its formula: a numerical slope, a jackknife, the same
-answers twice, a sample of the samples.
+Each against something that does not know its formula: a numerical slope, a jackknife, items
+counted twice, samples drawn again. What other programs print for an error is in test_oracles.
 """
 
 import math
@@ -15,14 +15,12 @@ from hypothesis import strategies as st
 from tests.measures.answered import Answered, estimate_of
 from tests.measures.strategies import answered, crowd, one_category, several_categories, tally
 from tests.profiles import examples
-from tracker.core.errors import InvalidOption
 from tracker.core.tallies import ItemPatterns
 from tracker.measures.cohen import cohen_kappa
 from tracker.measures.intervals import INTERVALS, Coefficient
 from tracker.measures.registry import MEASURES
 from tracker.measures.resampling import (
     bootstrap,
-    bootstrap_draws,
     coefficient_over_clusters,
     jackknife_item_patterns,
     jackknife_over_annotators,
@@ -77,72 +75,22 @@ def test_an_items_influence_is_the_slope_of_the_coefficient(measure, reading):
         assert influence[place] == pytest.approx((more - less) / 2000, rel=1e-4, abs=1e-13)
 
 
-def jackknife(answers, measure, reading):
-    """The delete-one-item error; items of one assignment are alike."""
-    rows = Counter(dict(answers.joint))
-    values = []
-    for left in rows:
-        others = Answered([dict(row) for row in (rows - Counter([left])).elements()])
-        values.append((estimate_of(measure, others.sample(**reading)).value, rows[left]))
-    items = rows.total()
-    mean = sum(value * n for value, n in values) / items
-    return math.sqrt((items - 1) / items * sum(n * (value - mean) ** 2 for value, n in values))
-
-
-NEAR = [*PLAIN, CONGER[0], ALPHAS[0], ALPHAS[1], ALPHAS[3]]
 # Squared distances give a rare outlying category great influence, of which a jackknife makes more:
 # it takes in what is of second order, is conservative (Efron and Stein 1981), and falls with 1 / n.
-FAR = [ALPHAS[2], ("fleiss_kappa", DECLARED | {"weighting": "quadratic"}), CONGER[1]]
-
-
-@pytest.mark.parametrize("pair", [*NEAR, *FAR], ids=named)
-def test_errors_are_near_a_jackknifes_from_a_hundred_items_on(pair):
-    answers = crowd(100, 8, answering=0.6)
-    apart = []
-    for items in (answers, Answered([*answers.given, *answers.given])):
-        error = items.estimate(pair[0], **pair[1]).standard_error
-        apart.append(1 - error / jackknife(items, *pair))
-    assert abs(apart[0]) < (0.01 if pair in NEAR else 0.06)
-    assert abs(apart[1]) < abs(apart[0]) * 0.55 + 1e-4  # half of it with twice the items
 
 
 def test_the_error_of_lights_kappa_is_near_a_jackknifes():
-    answers = crowd(120, 8)
+    answers = crowd(80, 8)
     error = answers.estimate("light_kappa", **DECLARED).standard_error
     rows, values = list(answers.given), []
     for place in range(len(rows)):
         tables = Answered(rows[:place] + rows[place + 1 :]).tables
         values.append(np.mean([cohen_kappa(table).value for table in tables.values()]))
-    wanted = math.sqrt(119**2 / 120 * float(np.var(values, ddof=1)))
-    assert error == pytest.approx(wanted, rel=0.01)
+    wanted = math.sqrt(79**2 / 80 * float(np.var(values, ddof=1)))
+    assert error == pytest.approx(wanted, rel=0.02)
 
 
-@examples(20)
-@given(answered(annotators=3))
-def test_the_same_answers_twice(answers):
-    """Nothing changes but alpha's correction, and n - 1 of n items' squares become (2n - 1)."""
-    twice = Answered([*answers.given, *answers.given])
-    for measure, reading in [*EVERY, *CONGER, ("light_kappa", DECLARED)]:
-        once, both = (items.estimate(measure, **reading) for items in (answers, twice))
-        assert both.undefined == once.undefined
-        if once.value is None or both.value is None:
-            continue
-        compared = [item for item in answers.given if len(item) > 1]
-        alpha, wanted = measure == "krippendorff_alpha", once.value
-        if alpha:
-            n = sum(len(item) for item in compared)  # of answers
-            wanted = 1 - (1 - once.value) * (2 * n - 1) / (2 * n - 2)
-        assert both.value == pytest.approx(wanted, abs=1e-9)
-        if once.standard_error is None:
-            assert len(compared) < 2
-            continue
-        # Light's rests on items of two answers alone, as alpha does.
-        items = len(compared) if alpha or measure == "light_kappa" else len(answers.given)
-        shrunk = once.standard_error * math.sqrt((items - 1) / (2 * items - 1))
-        assert both.standard_error == pytest.approx(shrunk, abs=1e-7), measure
-
-
-@examples(30)
+@examples(10)
 @given(answered())
 def test_bounds_hold_the_value(answers):
     for measure, reading in [*EVERY, *CONGER]:
@@ -156,23 +104,11 @@ def test_bounds_hold_the_value(answers):
 
 
 def test_items_that_hardly_vary():
-    single = Answered([{1: (0,), 2: (1,)}, {1: (0,)}, {2: (1,)}])
-    figure = single.estimate("fleiss_kappa").coefficient()
-    assert numbers(figure)[:3] == (-1, None, None)
     alike = Answered([{1: (0,), 2: (0,), 3: (1,)}] * 9)
     figure = alike.estimate("percent_agreement").coefficient()
     low = 0.05 ** (1 / 9)
     assert numbers(figure) == pytest.approx((1 / 3, 0, low / 3, 1 - low * 2 / 3))
     assert figure.method == "one-sided exact"
-
-
-@pytest.mark.parametrize("confidence", [0, 1, 95, float("nan")])
-def test_a_level_outside_0_to_1_is_refused(confidence):
-    for measure, reading in [*PLAIN, *ALPHAS]:
-        with pytest.raises(InvalidOption):
-            Answered([{1: (0,), 2: (1,)}]).estimate(measure, **reading).coefficient(confidence)
-    with pytest.raises(InvalidOption):
-        cohen_kappa({((0,), (1,)): 3}, confidence)
 
 
 def by_cluster(answers, measure, clusters, how="asymmetric", **reading):
@@ -214,9 +150,8 @@ def test_one_cluster_supports_no_error_and_nothing_has_none():
     assert coefficient_over_clusters(blank, (1.0, 1.0), 5, "document") is blank
 
 
-@pytest.mark.parametrize("answering", [1.0, 0.6])
-def test_the_bootstrap_is_near_the_linearised_error(answering):
-    answers = crowd(1000, 21, answering=answering)
+def test_the_bootstrap_is_near_the_linearised_error():
+    answers = crowd(1000, 21, answering=0.6)
     for measure, reading in [*PLAIN, *WEIGHTED[-3:], *ALPHAS]:
         plain = answers.estimate(measure, **reading).coefficient()
         rounds = 300 if reading.get("scale") == "ordinal" else 1000
@@ -227,34 +162,6 @@ def test_the_bootstrap_is_near_the_linearised_error(answering):
         assert figure.standard_error == spread
         for one, other in ((figure.ci_low, plain.ci_low), (figure.ci_high, plain.ci_high)):
             assert one == pytest.approx(other, abs=0.5 * plain.standard_error)
-
-
-def test_bootstrap_draws_are_samples_of_as_many_items():
-    answers = crowd(40, 2)
-    sample = answers.sample(**DECLARED)
-    drawn = np.concatenate(list(bootstrap_draws(sample, 200, seed=3)))
-    assert drawn.shape == (200, len(sample.table.items))
-    assert set(drawn.sum(axis=1)) == {40.0}
-    # The mean of 200 draws of n p (1 - p) variance each.
-    spread = np.sqrt(sample.table.items / 200)
-    assert (np.abs(drawn.mean(axis=0) - sample.table.items) < 5 * spread).all()
-    with pytest.raises(InvalidOption, match="1000"):
-        next(bootstrap_draws(sample, 1, seed=0))
-    plain = [answers.estimate(measure, **DECLARED).coefficient() for measure, _ in PLAIN]
-    first, same, other = (bootstrap(sample, plain, replicates=50, seed=seed) for seed in (1, 1, 2))
-    assert first == same
-    assert [one.standard_error for one in first] != [one.standard_error for one in other]
-
-
-@pytest.mark.parametrize("measure", BOOTSTRAPPED)
-@given(answered(annotators=2))
-def test_a_draw_of_every_item_once_gives_the_figure_itself(measure, answers):
-    for reading in ({}, {"weighting": "linear"}, {"scale": "ordinal"}, {"scale": "interval"}):
-        sample = answers.sample(**DECLARED, **reading)
-        wanted = estimate_of(measure, sample).value
-        if wanted is not None:
-            items = sample.table.items[None, :].astype(float)
-            assert BOOTSTRAPPED[measure](sample, items)[0] == pytest.approx(wanted, abs=1e-9)
 
 
 def test_figures_that_cannot_be_bootstrapped_keep_what_they_have():

@@ -14,10 +14,8 @@ from tracker.core.tallies import make_pattern
 from tracker.measures.isolated_rater import (
     RATER_MEASURES,
     agreement_with_majority,
-    constant_rater,
     gap_between,
     group_coefficient,
-    random_coefficient,
     rater_beside_group,
     rater_coefficient,
 )
@@ -117,15 +115,6 @@ def test_the_majority_of_the_others_is_the_truth_for_rater_and_member(items):
 
 def gap_of(measure, both):
     return gap_between(rater_coefficient(measure, both), group_coefficient(measure, both), 0.95)
-
-
-def test_a_constant_rater_has_no_more_than_chance():
-    items = [(1, (1, 1, 2)), (2, (2, 2, 2)), (1, (1, 1, 1)), (3, (3, 1, 1))] * 10
-    constant = constant_rater(beside(items), READ)
-    assert rater_coefficient("percent_agreement", constant).value == pytest.approx(7 / 12)
-    assert (rater_coefficient("krippendorff_alpha", constant).value or 0) < 0.05
-    expected = pytest.approx(0.5 * 7 / 12 + 0.25 * 4 / 12 + 0.25 * 1 / 12)
-    assert random_coefficient("percent_agreement", beside(items)) == expected
 
 
 def test_gaps_of_few_items():

@@ -101,13 +101,6 @@ def test_names_and_the_order_of_rows_change_nothing(seed):
     assert abs(result.values.mean()) < 1e-9
 
 
-def test_equal_items_count_as_often_as_they_are_there():
-    rows = drawn(3)
-    alone, twice = fitted(rows), fitted([row._replace(items=2) for row in rows])
-    assert twice.values == pytest.approx(alone.values, abs=1e-8)
-    assert twice.errors == pytest.approx(alone.errors / np.sqrt(2), rel=0.03)
-
-
 def test_intervals_and_ranks_hold_the_truth_as_often_as_they_say():
     """About 95 of 100: the benchmark `preferences` measures more."""
     true = np.array([0.8, 0.3, -0.3, -0.8])

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.measures.answered import Answered, estimate_of
@@ -27,14 +27,19 @@ from tracker.measures.benchmarks import landis_koch
 from tracker.measures.cohen import cohen_kappa
 from tracker.measures.registry import MEASURES
 from tracker.measures.sample import sample_for_measures
+from tracker.measures.weights import (
+    SCALES,
+    WEIGHTS,
+    Weighting,
+    krippendorff_distances,
+    weights,
+)
 
 Reading = dict[str, Any]
 
 # Four categories, all declared; the numbers stand in no even steps.
 DECLARED: Reading = {"categories": [0, 1, 2, 3], "values": {0: 0.0, 1: 1.0, 2: 2.5, 3: 6.0}}
 SETS: Reading = {"several": True, "scale": "exact"}
-WEIGHTS = ["identity", "linear", "quadratic", "ordinal"]
-SCALES = ["nominal", "ordinal", "interval", "ratio"]
 SHARES = ("percent_agreement", "fleiss_kappa", "conger_kappa")
 WEIGHTED = [*SHARES, "gwet_ac1", "brennan_prediger", "light_kappa"]
 NOMINAL = [(name, DECLARED) for name in (*WEIGHTED, "krippendorff_alpha")]
@@ -157,17 +162,6 @@ def test_two_annotators_have_one_kappa_and_one_pi(weighting, answers):
             assert other.standard_error == near(factor * cohen.standard_error, 1e-7)
 
 
-@given(complete())
-def test_quadratic_kappa_is_lins_concordance(answers):
-    """Fleiss and Cohen (1973), Educ. Psychol. Meas. 33, 613: kappa and correlation are one."""
-    values = DECLARED["values"]
-    x, y = (np.array([values[item[name][0]] for item in answers.given]) for name in (1, 2))
-    spread = x.var() + y.var() + (x.mean() - y.mean()) ** 2
-    assume(spread > 0)
-    wanted = 2 * ((x - x.mean()) * (y - y.mean())).mean() / spread
-    assert answers.estimate("conger_kappa", weighting="quadratic", **DECLARED).value == near(wanted)
-
-
 @pytest.mark.parametrize("order", [*permutations(range(3))])
 def test_annotators_who_share_no_answer_are_at_chance_level(order):
     """Of Conger's kappa roundings must not tell more than the answers."""
@@ -179,9 +173,6 @@ def test_annotators_who_share_no_answer_are_at_chance_level(order):
     assert landis_koch(kappa.value) == "slight"
 
 
-# Two categories.
-
-TWO: Reading = {"categories": [0, 1], "values": {0: 0.0, 1: 7.0}}
 two_categories = st.integers(0, 1).map(lambda category: (category,))
 
 
@@ -217,16 +208,6 @@ def test_an_empty_or_lonely_project_has_a_reason(rows):
             assert estimate.standard_error is None
 
 
-@pytest.mark.parametrize(
-    ("patterns", "annotators", "reason"),
-    [(ItemPatterns(), 3, "too_few_items"), (ItemPatterns({((), 1): 0}), 3, "too_few_items"),
-     (tally([[(1,)], [(2,)]]), 1, "too_few_annotators"),
-     (tally([[(1,)], [(2,)]]), 2, "no_overlap"), (THREE, 3, None)],
-)  # fmt: skip
-def test_why_nothing_can_be_compared(patterns, annotators, reason):
-    assert sample_for_measures(patterns, annotators).why_not == reason
-
-
 def test_answers_stand_in_the_order_of_the_categories_and_others_follow():
     assert sample_for_measures(THREE, 3).table.answers == ((1,), (2,), (5,))
     ordered = sample_for_measures(THREE, 3, categories=[5, 9, 1])
@@ -249,10 +230,64 @@ def test_answers_stand_in_the_order_of_the_categories_and_others_follow():
     assert by_rank.reading == {"weights": "linear"}
 
 
-@given(answered(one_category | several_categories))
-def test_counts_of_a_sample_are_those_of_the_tally(answers):
-    sample = answers.sample(several=True)
-    assert sample.items == answers.patterns.items
-    assert sample.compared == answers.patterns.items_compared
-    assert sample.shares.sum() == pytest.approx(1)
-    assert sample.table.sizes @ sample.table.items == answers.patterns.answers
+# Weights and distances: their definitions, and their sums in closed form.
+
+FIVE = [(n,) for n in range(5)]
+RANKS = {n: float(n + 1) for n in range(5)}
+
+
+def matrix(weighting):
+    codes = np.arange(weighting.size)
+    return weighting.between(codes[:, None], codes[None, :])
+
+
+def test_ordinal_weights_of_gwet_2014_chapter_3():
+    """One less C(apart + 1, 2) / C(5, 2)."""
+    rows = matrix(weights("ordinal", FIVE, RANKS))
+    for apart, weight in enumerate((1, 0.9, 0.7, 0.4, 0)):
+        assert np.diag(rows, apart) == pytest.approx([weight] * (5 - apart))
+
+
+def test_weights_by_numbers_and_by_ranks():
+    uneven = {0: 1.0, 1: 2.0, 2: 10.0, 3: 11.0, 4: 21.0}
+    by_number = matrix(weights("linear", FIVE, uneven))
+    assert by_number[0] == pytest.approx([1, 19 / 20, 11 / 20, 10 / 20, 0])
+    by_rank = matrix(weights("linear", FIVE, uneven, ordered=True))
+    assert by_rank == pytest.approx(matrix(weights("linear", FIVE, RANKS)))
+
+
+numbers = st.lists(st.floats(-50, 50, allow_subnormal=False), min_size=1, max_size=7, unique=True)
+
+
+@pytest.mark.parametrize("name", [*WEIGHTS, *SCALES])
+@given(numbers, st.data())
+def test_sums_in_closed_form_are_those_of_all_pairs(name, values, data):
+    size = len(values)
+    answers = [(n,) for n in range(size)]
+    values = dict(enumerate(map(abs, values) if name == "ratio" else values))
+    counts = st.lists(st.integers(0, 9), min_size=size, max_size=size)
+    totals = np.array(data.draw(st.lists(counts, min_size=1, max_size=3)), dtype=np.float64)
+    make = weights if name in WEIGHTS else krippendorff_distances
+    weighting = make(name, answers, values) if name != "ordinal" else weights(name, answers)
+    if name in SCALES and name == "ordinal":
+        weighting = krippendorff_distances(name, answers, totals=totals[0])
+    every = matrix(weighting)
+    close = pytest.approx(totals @ every.T, abs=1e-9 * max(1.0, every.max()) * totals.sum())
+    assert weighting.against(totals) == close
+    assert Weighting.against(weighting, totals) == close  # without a closed form
+    rounding = 1e-9 * max(1.0, every.max()) * weighting.size**2
+    assert weighting.total() == pytest.approx(every.sum(), abs=rounding)
+
+
+def test_readings_without_numbers_are_refused():
+    for message, refused in (
+        ("cubic", lambda: weights("cubic", FIVE, RANKS)),
+        ("cosine", lambda: krippendorff_distances("cosine", FIVE, RANKS)),
+        ("numeric", lambda: weights("linear", FIVE)),
+        ("numeric", lambda: weights("quadratic", FIVE, {0: 1.0})),
+        ("numeric", lambda: krippendorff_distances("interval", FIVE, {0: 1.0})),
+        ("numeric", lambda: krippendorff_distances("ratio", [(0, 1), ()], RANKS)),
+        ("-3", lambda: krippendorff_distances("ratio", FIVE[:2], {0: -3.0, 1: 2.0})),
+    ):
+        with pytest.raises(InvalidOption, match=message):
+            refused()
