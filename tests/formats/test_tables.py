@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-import sqlite3
 import zipfile
 from collections.abc import Callable
-from contextlib import closing
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from pathlib import Path
@@ -20,17 +18,14 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sqlalchemy import MetaData, StaticPool, Table, create_engine, text
+from sqlalchemy import text
 
-from tests.formats.reading import table_text
 from tests.helpers import SEVERAL, fates, standing, stored
-from tests.house import CHECKOUT
 from tests.imports.tables import stands
 from tests.profiles import both
 from tracker.core.errors import Refused, TrackerError
 from tracker.formats.parquet import whole_numbers
 from tracker.formats.tables import column_of_arrow, column_of_series, column_of_values
-from tracker.ledger import Ledger
 
 HEADER = ["item", "annotator", "category", "labeled_at", "seconds"]
 
@@ -245,16 +240,6 @@ def test_a_list_in_a_cell_is_several_categories(ledger):
     frame = pd.DataFrame({"item": list("ijklmn"), "annotator": "A", "category": lists})
     assert fates(ledger.import_frame(frame, "p", options=SEVERAL)) == {"inserted": 7}
     assert stands(ledger, "p", "item category") == "i a; i b; j -; k b; l a; m c; n -"
-    topics = [["a", "b"], [], ("b", "b"), {"a"}, "c|d", None]
-    frame = pd.DataFrame(
-        {"item": list("ijklmn"), "annotator": "A", "tone": list("xyxyxy"), "topics": topics}
-    )
-    how: dict[str, Any] = {"questions": ["tone=tone", "topics=topics:several"], "separator": "|"}
-    result = ledger.import_frame(frame, "asked", **how)
-    assert [(row["answers"], row["skipped"]) for row in result.questions] == [(6, 0), (8, 2)]
-    rows = standing(ledger, "asked", "item", "category", "question")
-    topics_stand = table_text(row[:2] for row in rows if row[2] == "topics")
-    assert topics_stand == "i a; i b; j -; k b; l a; m c; m d; n -"
 
 
 @pytest.mark.parametrize(
@@ -339,11 +324,6 @@ def test_tables_that_cannot_be_read_are_refused(sqlite_ledger, tmp_path, table, 
     assert stored(sqlite_ledger) == {}
 
 
-def test_an_empty_frame_is_refused(sqlite_ledger):
-    with pytest.raises(Refused, match="frame holds no row"):
-        sqlite_ledger.import_frame(pd.DataFrame(EMPTY), "p")
-
-
 QUERY = "SELECT task AS item, person AS annotator, verdict AS category, at FROM votes"
 
 
@@ -363,8 +343,7 @@ def app(ledger):
         ])  # fmt: skip
     yield ledger.database.url.render_as_string(hide_password=False)
     with ledger.database.engine.begin() as connection:
-        for table in ("votes", "assessments"):
-            connection.execute(text(f"DROP TABLE IF EXISTS {table}"))
+        connection.execute(text("DROP TABLE votes"))
 
 
 @both
@@ -402,38 +381,3 @@ def test_queries_that_write_or_fail_are_refused_and_change_nothing(ledger, app, 
     with pytest.raises(Refused, match="there is no such file"):
         ledger.import_query(f"sqlite:///{tmp_path}/none.db", "SELECT 1", "p")
     assert not (tmp_path / "none.db").exists()
-
-
-@both
-def test_assessments_of_mlflow_are_imported_by_the_query_of_its_page(ledger, app):
-    copy_store(ledger, CHECKOUT / "tests" / "data" / "stores" / "mlflow-3.17-assessments.sql")
-    page = (CHECKOUT / "docs" / "formats" / "sql.md").read_text("utf-8")
-    query = page.partition("```sql\n")[2].partition("```")[0]
-    ledger.import_query(app, query, "p", columns=["question=question"])
-    rows = standing(ledger, "p", "question", "annotator", "kind", "category")
-    assert table_text(row[1:] for row in rows if row[0] == "polite") == (
-        "ada@example.org human no; ada@example.org human yes; ada@example.org human yes; "
-        "bo@example.org human no; cy@example.org human no; "
-        "openai:/gpt-4o model no; openai:/gpt-4o model yes; openai:/gpt-4o model yes"
-    )
-    assert {(row[0], row[1], row[3]) for row in rows if row[0] != "polite"} == {
-        ("score", "bo@example.org", "0.5"), ("short", "length-check", "true"),
-    }  # fmt: skip
-    assert "Changed my mind." in set(ledger.export_frame("p")["comment"].dropna())
-
-
-def copy_store(ledger: Ledger, dump: Path) -> None:
-    """Make the table of another program's SQLite database in that of the ledger."""
-    with closing(sqlite3.connect(":memory:")) as kept:
-        kept.executescript(dump.read_text("utf-8"))
-        source = create_engine("sqlite://", creator=lambda: kept, poolclass=StaticPool)
-        table = Table("assessments", MetaData(), autoload_with=source, resolve_fks=False)
-        for one in table.foreign_key_constraints:
-            table.constraints.discard(one)
-        for column in table.columns:
-            column.server_default = None
-        with source.connect() as connection:
-            rows = [dict(row) for row in connection.execute(table.select()).mappings()]
-    with ledger.database.engine.begin() as connection:
-        table.create(connection)
-        connection.execute(table.insert(), rows)

@@ -174,9 +174,6 @@ def test_an_answer_about_a_total_is_an_answer(sqlite_ledger, write):
 
 
 def test_columns_of_one_role_are_joined(ledger, write):
-    path = write("doc,system,worker,label\nd1,a,w,x\nd1,b,w,y\nd2,,w,x\n")
-    ledger.import_file(path, "q", columns=["item=doc + system"], join="|")
-    assert stands(ledger, "q").startswith("d1|a w x")
     path = write("item,first,last,label,day,hour\ni1,ada,b,x,25/12/2025,10:30\n")
     roles = ["annotator=first+last", "labeled_at=day+hour"]
     ledger.import_file(path, "names", columns=roles, join=" ")

@@ -101,7 +101,7 @@ def test_an_import_that_memory_does_not_hold_is_the_same(ledger, write, monkeypa
         assert len(ledger.projects.list()) == 2
 
 
-@examples(50)
+@examples(15)
 @given(parts=st.lists(st.lists(st.text(max_size=3), max_size=5)), alike=st.booleans())
 def test_names_are_found_where_they_were_met(*, parts, alike):
     with pytest.MonkeyPatch.context() as patch:
