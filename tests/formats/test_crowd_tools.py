@@ -62,12 +62,12 @@ def test_rows_of_mechanical_turk_may_end_before_empty_columns(read, refuse):
     table = (
         "HITId,AssignmentId,WorkerId,AssignmentStatus,Answer.startTime,Answer.submit,Answer.tone,"
         "Approve,Reject\nh,1,W,Submitted,1760000000,Submit,good\nh,2,V,Submitted,,,bad,x\n"
-        "h,3,U,Submitted,,,bad,,too fast\n"
+        "h,3,U,Submitted,,,bad,,too fast\nh,4,T,Rejected,,,bad\n"
     )
     found = read(table)
     assert found.table(ROWS) == "h V tone bad; h W tone good"
     assert found.left_out == {
-        "rejected assignment": 1,
+        "rejected assignment": 2,
         "value of 'startTime' (a time or button of the form)": 1,
         "value of 'submit' (a time or button of the form)": 1,
     }

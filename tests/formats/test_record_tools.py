@@ -135,6 +135,12 @@ def instance(labels: dict[str, Any], spans: dict[str, Any] | None = None) -> dic
             "links": {}}  # fmt: skip
 
 
+def test_the_folder_of_potato_says_when_an_answer_was_last_changed():
+    found = found_in(EXPORTS / "potato" / "diary.annotation_output")
+    changed = ("d1", "ada@example.org", "2026-11-20T23:33:10.022025")
+    assert changed in found.rows("item", "annotator", "labeled_at")
+
+
 def test_each_potato_schema_is_a_question_of_its_kind(read, refuse):
     labels = {"mood": {"glad": "glad"}, "topics": {"rain": True, "sun": "sun", "wind": False},
               "scale": {"slider": "7"}, "land": {"select-one": "NO"}, "why": {"text_box": "so"},
@@ -188,12 +194,6 @@ def test_prodigy_tasks(read, tasks, rows, asked, left_out):
     found = read(tasks)
     assert found.table("item question category end") == rows
     assert (found.asked, found.left_out) == (asked, left_out)
-
-
-def test_fields_of_prodigy_tasks_are_items_or_kept(read):
-    tasks = [task(1, accept=["a"], meta={"topic": "rain"})]
-    found = read(tasks, "item=meta.topic", keep=["meta.topic"])
-    assert found.table("item text keep:meta.topic") == "rain Oslo rain"
 
 
 @pytest.mark.parametrize("session", ["tickets-2026-11-20_12-33-44", None])
@@ -266,6 +266,17 @@ def test_mlflow_traces(read, refuse):
     refuse(unsigned, "holds no answer; left out: 1 judgment without an author")
 
 
+JUDGES = {
+    "../mlflow/mlflow-traces.json": "openai:/gpt-4o@3", "langfuse-scores.json": "gpt-4o@2",
+    "langsmith-feedback.jsonl": "gpt-4o", "phoenix-annotations.json": "gpt-4o@2",
+}  # fmt: skip
+
+
+def test_judges_of_stores_are_models_with_their_version():
+    for name, judge in JUDGES.items():
+        assert (judge, "model") in found_in(FILES / name).rows("annotator", "kind"), name
+
+
 def test_langfuse_scores(read):
     score = {"traceId": "t", "name": "n", "value": 1, "source": "API", "metadata": {"bot": "b"}}
     assert read([score]).table("annotator kind") == "api model"
@@ -315,6 +326,20 @@ def test_inspect_scores_and_their_edits(log):
         "ada human includes C 2 It is polite after all.; bo human includes I 2 No; "
         "includes model includes I 2 no"
     )
+
+
+def test_an_inspect_scorer_is_named_after_the_model_that_it_asks(read):
+    for scorer, roles, judge in (
+        ({"options": {"model": "openai/gpt-4o"}}, {}, "openai/gpt-4o"),
+        ({"args": {"model": {"model": "openai/o3"}}}, {}, "openai/o3"),
+        ({"options": {}}, {"grader": {"model": "openai/o3"}}, "openai/o3"),
+        ({"options": {"model_role": "x"}}, {"grader": {"model": "a"}}, "model_graded_qa"),
+    ):
+        scorers = [{"name": "inspect_ai/model_graded_qa", **scorer}]
+        spec = {"task": "t", "model": "m", "model_roles": roles, "scorers": scorers}
+        sample = {"id": 1, "epoch": 1, "scores": {"model_graded_qa": {"value": "C"}}}
+        log = {"version": 2, "status": "success", "eval": spec, "samples": [sample]}
+        assert read([log], name="x.json").table("annotator category") == f"{judge} C"
 
 
 def test_openai_evals_and_output_items_of_the_service(read):

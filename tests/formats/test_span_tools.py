@@ -109,6 +109,12 @@ def test_conll_sentences_and_documents_are_items(read, files, roles, rows, notes
     assert found.notes[-1:] == notes
 
 
+def test_a_conll_token_may_begin_with_the_mark_of_comments(read):
+    text = "# a comment\nso\u00a0so O\n#ada B-PER\n# O\n\n# id = 7\n#\u00e9 O\n"
+    found = read({"bo.conll": text}).table("item category start end text")
+    assert found == "1 PER 1 2 so\u00a0so #ada #; 7 - - - #\u00e9"
+
+
 def test_conll_spans_are_counted_in_tokens(ledger, save):
     ledger.import_file(save({"ada.conll": "Ada\tB-PER\n"}), "p")
     assert ledger.questions.list("p")[0].offsets == "tokens"

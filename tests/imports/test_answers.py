@@ -17,6 +17,8 @@ from tracker.projects.questions import QuestionOptions
 
 def test_rows_of_one_answer(ledger, write):
     file = write(HEADER + "i,A,x\n i,A,x\n i, A ,x ")
+    dry = ledger.import_file(file, "p", dry_run=True)
+    assert (fates(dry), stored(ledger)) == ({"inserted": 1, "unchanged": 2}, {})
     assert fates(ledger.import_file(file, "p")) == {"inserted": 1, "unchanged": 2}
     assert stands(ledger) == "i A x"
     file = write(HEADER + "j,A,x\n i,A,x\n j,B,x\n i,A,y")

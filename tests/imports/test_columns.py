@@ -173,13 +173,6 @@ def test_an_answer_about_a_total_is_an_answer(sqlite_ledger, write):
     assert {row[0] for row in standing(sqlite_ledger, "q")} == {"mean", "run", "sum"}
 
 
-def test_columns_of_one_role_are_joined(ledger, write):
-    path = write("item,first,last,label,day,hour\ni1,ada,b,x,25/12/2025,10:30\n")
-    roles = ["annotator=first+last", "labeled_at=day+hour"]
-    ledger.import_file(path, "names", columns=roles, join=" ")
-    assert stands(ledger, "names", "annotator labeled_at") == "ada b 2025-12-25T10:30:00Z"
-
-
 def test_a_column_for_each_option(sqlite_ledger, write):
     header = "item,A1_tone.rude,A1_tone.kind,A2_tone.rude,A2_tone.kind"
     table = write(f"{header}\n1,1,0,0,1\n2,x,x,,yes\n3,0,0,,\n")

@@ -1,13 +1,14 @@
-"""Items without answers, records of an import, rows in files, and what Postgres plans after it."""
+"""Items without answers, checks of staged rows, rows in files, and names by their place."""
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.helpers import fates, standing, undo
@@ -16,6 +17,7 @@ from tests.profiles import both, examples
 from tracker.core.errors import InvalidOption, Refused
 from tracker.formats.batch import text_array
 from tracker.imports import held_rows, item_lookup
+from tracker.imports.held_rows import Held
 from tracker.imports.loader import Rejected
 from tracker.imports.validate import validate_staged_references
 from tracker.ledger import Ledger
@@ -79,13 +81,55 @@ def test_a_number_that_refers_to_nothing_is_a_fault_of_the_program(ledger, write
                 validate_staged_references(connection, {column: extremes}, question.key)
 
 
-@pytest.mark.parametrize(
-    "twice", [False, pytest.param(True, marks=both)], ids=["each once", "some twice"]
-)
-def test_an_import_that_memory_does_not_hold_is_the_same(ledger, write, monkeypatch, *, twice):
+DEFAULTS = {"question_id": 1, "pass": 1, "source": 1, "given_as": 0}
+NUMBERS = ("question_id", "item_id", "annotator_id", "category_id", "line")
+
+
+def held(parts: list[list[tuple[int, ...]]]) -> Held:
+    rows, line = Held(DEFAULTS), 0
+    for part in parts:
+        if part:
+            numbered = [(*row, line + n) for n, row in enumerate(part)]
+            line += len(part)
+            rows.add(dict(zip(NUMBERS, np.array(numbered).T, strict=True)))
+    return rows
+
+
+def tuples(columns: dict[str, Any]) -> list[tuple[int, ...]]:
+    number = len(columns["line"])
+    cells = [np.broadcast_to(columns[name], number).tolist() for name in NUMBERS]
+    return [*zip(*cells, strict=True)]
+
+
+ROW = st.tuples(st.integers(1, 2), st.integers(1, 9), st.integers(1, 3), st.integers(-1, 3))
+
+
+@examples(100)
+@example([[(1, 1, 1, 1)] * 3, [(1, 2, 1, 1)]], 2)  # of which some are in a file
+@given(st.lists(st.lists(ROW, max_size=9), max_size=6), st.integers(1, 12))
+def test_rows_in_files_come_in_the_order_of_rows_in_memory(parts, most):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(held_rows, "_SAMPLE", 2)
+        whole = held(parts)
+        patch.setattr(held_rows, "MOST_HELD", most)
+        cut = held(parts)
+        for rows in (whole, cut):
+            rows.replace_category(2, 3, 1)
+        expected = [row for columns in whole.in_order() for row in tuples(columns)]
+        for _ in range(2):  # they are read again
+            read = [tuples(columns) for columns in cut.in_order()]
+            assert sorted(row for part in read for row in part) == expected
+            # Of rows alike but for their lines any may be the first.
+            assert [row[:-1] for part in read for row in part] == [row[:-1] for row in expected]
+            items = Counter(item for part in read for item in {row[:2] for row in part})
+            assert set(items.values()) <= {1}
+        cut.clear()
+        assert [*cut.in_order()] == []
+
+
+@both
+def test_an_import_that_memory_does_not_hold_is_the_same(ledger, write, monkeypatch):
     answers = [(f"i{n % 97}", "abcd"[n % 4], "xyz"[n % 3]) for n in range(600)]
-    if not twice:
-        answers = [*{row[:2]: row for row in answers}.values()]
     file = write([HEADER.strip().split(","), *answers, ("", "a", "x")])
     expected = fates(ledger.import_file(file, "p", skip_invalid=True))
     monkeypatch.setattr(held_rows, "MOST_HELD", 50)
@@ -93,12 +137,11 @@ def test_an_import_that_memory_does_not_hold_is_the_same(ledger, write, monkeypa
     assert fates(ledger.import_file(file, "q", skip_invalid=True)) == expected
     assert standing(ledger, "q") == standing(ledger, "p")
     assert ledger.database.check() == []
-    if twice:
-        with Path("/dev/full").open("r+b", buffering=0) as full:
-            monkeypatch.setattr(held_rows, "TemporaryFile", lambda: full)
-            with pytest.raises(Refused, match="temporary files cannot be written"):
-                ledger.import_file(write([*[HEADER.strip().split(",")], *answers * 10]), "r")
-        assert len(ledger.projects.list()) == 2
+    with Path("/dev/full").open("r+b", buffering=0) as full:
+        monkeypatch.setattr(held_rows, "TemporaryFile", lambda: full)
+        with pytest.raises(Refused, match="temporary files cannot be written"):
+            ledger.import_file(write([*[HEADER.strip().split(",")], *answers * 10]), "r")
+    assert len(ledger.projects.list()) == 2
 
 
 @examples(15)
@@ -115,31 +158,3 @@ def test_names_are_found_where_they_were_met(*, parts, alike):
             wanted = [*part, "unmet", *places]
             expected = [places.get(name, -1) for name in wanted]
             assert names.places(text_array(wanted)).tolist() == expected
-
-
-def add(ledger: Ledger, number: int, project: str = "p", first: int = 0, **columns: str) -> int:
-    """Import answers about some items."""
-    items = [f"i{n}" for n in range(first, first + number)]
-    frame = pd.DataFrame({"item": items, "annotator": "A", "category": "x"}).assign(**columns)
-    return ledger.import_frame(frame, project).id or 0
-
-
-def scalar(ledger: Ledger, statement: str) -> object:
-    with ledger.database.read() as connection:
-        return connection.exec_driver_sql(statement).scalar_one()
-
-
-def test_statistics_are_renewed_when_labels_multiply(postgres_url):
-    ledger, known, total = Ledger(postgres_url), [], 0
-    for number in (20, 600, 6400, 600, 800):
-        add(ledger, number, first=total)
-        total += number
-        counted = "SELECT reltuples FROM pg_class WHERE oid = to_regclass('labels')"
-        known.append(scalar(ledger, counted))
-        if number == 600 and len(known) == 2:
-            # Of as many rows as it looks at, all, it would find -1.
-            distinct = "SELECT n_distinct FROM pg_stats WHERE tablename = 'labels'"
-            told = scalar(ledger, f"{distinct} AND attname = 'item_id'")
-            assert told == pytest.approx(-0.2)
-    # Not for 20, which are few, nor for 600 of 7620, which would take longer than it saves.
-    assert known == [-1, 620, 7020, 7020, 8420]

@@ -115,18 +115,6 @@ def test_rows_of_other_questions_than_the_named_one_are_rejected(ledger, write):
     result = ledger.import_file(more, "p", questions=["fair"], skip_invalid=True)
     assert (result.inserted, result.rejected) == (2, 1)
     assert ("i", "B", "yes") not in labels(ledger, "tone")
-    other = write("item,annotator,question,category\nk,A,why?,yes")
-    ledger.import_file(other, "p", questions=["fair"], columns=["question="])
-    assert ("k", "A", "yes") in labels(ledger, "fair")
-
-
-def test_spans_and_another_question(ledger, write):
-    file = write("item,annotator,q,label,start,end\ni,A,who,per,0,3\ni,A,tone,x,,\ni,A,who,per,5,9")
-    how: dict[str, Any] = {"columns": ["question=q"]}
-    result = ledger.import_file(file, "p", **how, questions=["who:spans", "tone"])
-    assert [row["inserted"] for row in result.questions] == [2, 1]
-    wrong = write("item,annotator,q,label,start,end\ni,A,tone,x,1,2")
-    refuse(ledger, wrong, "'tone' is a question of one", **how)
 
 
 SPANS = EXPORTS / "label-studio" / "notices-spans.json"

@@ -9,18 +9,14 @@ from typing import Any
 
 import pytest
 import requests
-from fastapi.testclient import TestClient
 
 from tests.cli.conftest import Run, folder, run
 from tests.helpers import standing
 from tests.house import CHECKOUT
 from tests.profiles import exhaustive
-from tests.sync.listener import listening
 from tests.sync.servers import environment, free_port, running
 from tests.web.browsing import served
 from tracker.ledger import Ledger
-from tracker.web.app import create_app
-from tracker.web.mlflow import MLflowServer
 
 __all__ = ["folder", "run"]
 
@@ -219,17 +215,6 @@ class MLflow:
         made = self.ask("POST", path, {"assessment": one | more})
         return str(made["assessment"]["assessment_id"])
 
-    def message(self, secret: str) -> tuple[dict[str, str], str]:
-        """A message of a webhook that signs with a secret: headers and body."""
-        with listening() as listener:
-            body = {
-                "name": "tracker", "url": listener.url, "secret": secret,
-                "events": [{"entity": "PROMPT_VERSION_TAG", "action": "SET"}],
-            }  # fmt: skip
-            made = self.ask("POST", "2.0/mlflow/webhooks", body)["webhook"]["webhook_id"]
-            self.ask("POST", f"2.0/mlflow/webhooks/{made}/test", {"webhook_id": made})
-            return listener.got[0]
-
 
 @pytest.fixture(scope="session")
 def mlflow(
@@ -241,8 +226,6 @@ def mlflow(
     python = environment(cache.mkdir("mlflow"), *PACKAGES)
     home, port = tmp_path_factory.mktemp("mlflow"), free_port()
     store = {
-        "MLFLOW_WEBHOOK_ALLOWED_SCHEMES": "http",
-        "MLFLOW_WEBHOOK_ALLOW_PRIVATE_IPS": "true",
         "_MLFLOW_SERVER_FILE_STORE": f"sqlite:///{home / 'mlflow.db'}",
         "_MLFLOW_SERVER_ARTIFACT_ROOT": str(home / "artifacts"),
     }
@@ -301,17 +284,6 @@ def test_an_experiment_is_kept_up_with(mlflow: MLflow, run: Run, folder: Path) -
         ("k5", "ada@example.org", "no"),
     ]  # fmt: skip
     assert "nothing new" in synced().out
-    headers, body = server.message("what only both know")
-    app = create_app(ledger, mlflow=MLflowServer(server.url, "what only both know"))
-    with TestClient(app, base_url="http://127.0.0.1:8000") as program:
-        address = "/api/v1/hooks/mlflow/told?experiment=manners"
-        del headers["host"]
-        done = program.post(address, content=body, headers=headers)
-        app.state.jobs.get(done.json()["job"]).wait(60)
-        refused = program.post(address, content=f"{body} ", headers=headers)
-    assert (done.status_code, refused.status_code) == (202, 401)
-    assert standing(ledger, "told", *MLFLOW_COLUMNS) == now
-
     assert synced("--json", "--item", "tags.case", project="cases").json()["inserted"] == 12
     assert {item for item, *_ in standing(ledger, "cases")} == {f"case {n}" for n in (1, 2, 3, 5)}
     assert "there is no experiment '99'" in synced(name="99", code=4).err

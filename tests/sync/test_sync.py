@@ -127,6 +127,32 @@ def test_only_what_was_updated_is_read_again(ledger: Ledger, source: Source) -> 
     assert imported(ledger, source).inserted == 1, "saved late, within the overlap"
 
 
+def test_answers_of_files_and_others_stay(ledger: Ledger, source: Source, write: Write) -> None:
+    ledger.import_file(write(source.text().encode(), "export.json"), "p")
+    assert imported(ledger, source).unchanged == 6
+    assert sync(ledger, source).imported is None
+    other = Source()
+    other.source = "http://labels.example/projects/2"
+    other.answer(7, "ann", "good")
+    sync(ledger, other)
+    source.delete_task(3)
+    sync(ledger, source)
+    assert len(standing(ledger)) == 7
+    undo(ledger, 1)
+    assert len(standing(ledger)) == 5
+    assert ("7", "ann", "good") in standing(ledger)
+
+
+def test_an_emptied_annotation_is_no_deletion(ledger: Ledger, source: Source) -> None:
+    """Its question may be asked by no other task that is read with it."""
+    number = source.answer(1, "cem", "bad")
+    sync(ledger, source)
+    source.correct(1, number)
+    done = sync(ledger, source)
+    assert (source.read, done.withdrawn) == ([1], 0)
+    assert ("1", "cem", None) in standing(ledger)
+
+
 def test_a_new_question_is_asked_of_all(ledger: Ledger, source: Source, write: Write) -> None:
     sync(ledger, source)
     source.answer(2, "cem", "bad", topic=("cats",))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from io import StringIO
 from typing import Any
 
 import pytest
@@ -10,9 +11,11 @@ import pytest
 from tests.cli.conftest import Run, folder, run
 from tests.sync.serve import Answer, Serve, serve
 from tests.sync.servers import free_port
+from tracker.core import clock
 from tracker.core.errors import InvalidOption
 from tracker.sync import http as web
 from tracker.sync.http import service_url
+from tracker.sync.label_studio import LabelStudio
 
 __all__ = ["folder", "run", "serve"]
 
@@ -63,6 +66,18 @@ def test_tasks_are_read_page_by_page(run: Run, serve: Serve) -> None:
     assert pages.count(("/api/tasks", ["1000"])) == 2
     assert pages.count(("/api/tasks", ["100"])) == 12
     assert "nothing new" in run(*words(url), env=ENV).out
+
+
+def test_a_task_updated_after_the_beginning_is_read_again(serve: Serve) -> None:
+    task = {**TASKS[0], "updated_at": clock.iso(clock.now() + 7_200_000_000)}
+
+    def answer(path: str, query: dict[str, Any]) -> Answer:
+        tasks = {"total": 1, "tasks": [task]}
+        return (200, tasks) if path == "/api/tasks" else label_studio(path, query)
+
+    pulled = LabelStudio(serve(answer), 1, TOKEN).pull(None, StringIO(), lambda *_: None)
+    assert pulled.until is not None
+    assert pulled.until <= clock.now()
 
 
 def test_a_busy_server_is_retried(run: Run, serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
