@@ -253,6 +253,15 @@ def test_columns_that_differ_within_a_task_are_controls(read):
     assert chosen.rows("question", "category") == [("set", "train")] * 8
 
 
+def test_controls_follow_the_number_of_the_task(read):
+    rows = tuple(
+        {"split": "ab"[n % 2], "text": f"a text of its own: {n}", "id": n, "tone": "xy"[n % 2]}
+        | record(n, 1)
+        for n in range(12)
+    )
+    assert read(rows).asked == {"tone": "one"}
+
+
 def test_a_file_that_does_not_show_its_controls_is_refused(read, refuse):
     rows = [record(n, 1, tone="xy"[n % 2], split="ab"[n % 2], text=f"t{n}") for n in range(8)]
     refuse(csv_table(*rows), r"which columns hold the answers\n.*--question NAME=COLUMN")

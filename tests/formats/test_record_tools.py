@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from typing import Any
 
-import pandas as pd
 import pytest
 
 from tests.formats.reading import EXPORTS, found_in, table_text
@@ -59,12 +58,9 @@ def test_argilla_data_sets_have_the_names_of_suggestions_if_the_file_has_them(re
     assert found.left_out == {"status of a response, which may be a draft": 11}
 
 
-def test_damaged_argilla_data_sets_are_refused(refuse, tmp_path):
+def test_damaged_argilla_data_sets_are_refused(refuse):
     record = flat(t__responses=["a"], t__responses__users=["u", "v"])
     refuse(record, r"record 1: 't' has 1 responses, and 2 users")
-    row = {"id": "1", "tone.responses": ["a"], "tone.responses.users": ["x", "y"]}
-    pd.DataFrame([row]).to_parquet(tmp_path / "x.parquet")
-    refuse(tmp_path / "x.parquet", "row 1: 'tone' has 1 responses, and 2 users")
     table = "id,tone.responses,tone.responses.users\n1,['a' 'b'],['x' 'y']\n"
     refuse(table, r"as CSV.*\n.*to_parquet")
 

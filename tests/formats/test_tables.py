@@ -249,7 +249,6 @@ def test_a_list_in_a_cell_is_several_categories(ledger):
         ("category", {"a": 1}, {"options": SEVERAL}, "line 3: the category is an object, {'a': 1}"),
         ("category", [["a"]], {"options": SEVERAL}, "line 3: the category is a list, [['a']]"),
         ("item", ["a"], {"options": SEVERAL}, "line 3: the item is a list, ['a']"),
-        ("annotator", ("a",), {}, "line 3: the annotator is a list, ('a',)"),
         ("category", "\ud800", {}, "half a character"),
     ],
 )

@@ -11,7 +11,7 @@ from sqlalchemy import func, select
 
 from tests.formats.reading import table_text
 from tests.helpers import standing
-from tracker.core.errors import Refused, TrackerError
+from tracker.core.errors import Refused
 from tracker.ledger import Ledger
 from tracker.storage.schema import Base
 
@@ -32,12 +32,7 @@ def stands(ledger: Ledger, project: str = "p", columns: str = "item annotator ca
 
 
 def refuse(
-    ledger: Ledger,
-    source: Any,
-    *signs: str,
-    project: str = "p",
-    error: type[TrackerError] = Refused,
-    **how: Any,
+    ledger: Ledger, source: Any, *signs: str, project: str = "p", error: Any = Refused, **how: Any
 ) -> str:
     """Return the refusal of an import, which has these signs, and after which nothing changed."""
     before = count_rows(ledger)

@@ -154,9 +154,6 @@ def test_a_first_row_that_is_not_a_header(sqlite_ledger, write):
         refuse(sqlite_ledger, write(rows), "looks like a row of answers", way, columns=columns)
     roles = ["item=1", "annotator=2", "category=3"]
     assert sqlite_ledger.import_file(write(rows), "p", columns=roles, no_header=True).inserted == 4
-    quoted = write(rows.replace("i1", '"i\n1"'))
-    sqlite_ledger.import_file(quoted, "q", columns=roles, no_header=True)
-    assert standing(sqlite_ledger, "q")[0] == ("i\n1", "ada", "pos")
     titled = write(TITLED.replace("\n,,\n", "\n\n"))
     for row, sign in ((2, "blank"), (9, "line 9, which is blank or beyond"), (1, "no column for")):
         refuse(sqlite_ledger, titled, sign, header_row=row)
@@ -168,9 +165,6 @@ def test_an_answer_about_a_total_is_an_answer(sqlite_ledger, write):
     assert stands(sqlite_ledger) == "sum A noun; total A noun"
     sqlite_ledger.import_file(write(HEADER + "run,2,verb\ntotal,2,noun\nTotal,16,\n"), "n")
     assert stands(sqlite_ledger, "n") == "run 2 verb; total 2 noun"
-    wide = write("item,A,B\nmean,verb,noun\nrun,verb,verb\nsum,noun,verb\n")
-    sqlite_ledger.import_file(wide, "q", wide=True)
-    assert {row[0] for row in standing(sqlite_ledger, "q")} == {"mean", "run", "sum"}
 
 
 def test_a_column_for_each_option(sqlite_ledger, write):
@@ -243,27 +237,11 @@ _hows = st.fixed_dictionaries({}, optional={
 @given(_hows)
 def test_what_is_saved_is_what_the_next_import_does(tmp_path, how):
     path = tmp_path / "mapping.toml"
+    how = how | {"values_file": tmp_path / "values.csv"}
     path.write_bytes(mapping_file_text(how, tmp_path).encode())
     found = with_mapping_file(path, {})
     assert found.pop("options") == how.pop("options", QuestionOptions())
     assert found == {name: value for name, value in how.items() if value}
-
-
-def test_the_next_import_is_like_the_one_before(ledger, tmp_path):
-    (tmp_path / "maps").mkdir()
-    write_file(tmp_path / "values.csv", "old,new\nyes,1\n")
-    export = write_file(tmp_path / "a.csv", "doc|who|Tone|team\n1|ann|yes;no|x\n")
-    mapping = tmp_path / "maps" / "a.toml"
-    how: Any = {
-        "options": QuestionOptions(answers="several"), "columns": ["item=doc", "annotator=who"],
-        "questions": ["tone=Tone"], "values": ["no=0"], "values_file": tmp_path / "values.csv",
-        "separator": ";", "keep": ["team"],
-    }  # fmt: skip
-    mapping.write_text(ledger.mapping_text(mapping.parent, **how))
-    ledger.import_file(export, "p", **how)
-    again = ledger.import_file(export, "p", mapping=mapping)
-    assert (again.rows, again.unchanged) == (2, 2)
-    assert ledger.export_frame("p")["category"].to_list() == ["1", "0"]
 
 
 @pytest.mark.parametrize(

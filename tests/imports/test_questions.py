@@ -38,6 +38,16 @@ def test_an_unknown_question_is_made_only_if_it_is_named(ledger, write):
     assert [question.answers for question in ledger.questions.list("p")] == ["one", "several"]
 
 
+def test_options_hold_for_questions_without_others(ledger, write):
+    options = QuestionOptions(categories=("1", "2"), scale="ordinal", wanted=2)
+    questions = ["a=a", "b=b:nominal"]
+    ledger.import_file(
+        write("item,annotator,a,b\ni,A,1,2"), "p", options=options, questions=questions
+    )
+    found = [(question.scale, question.target_answers) for question in ledger.questions.list("p")]
+    assert found == [("ordinal", 2), ("nominal", 2)]
+
+
 def test_rejections_of_rows_with_several_answers(ledger, write):
     made: dict[str, Any] = {"questions": ["a=a", "b=b"]}
     ledger.import_file(write("item,annotator,a,b\ni,B,x,y"), "p", **made)

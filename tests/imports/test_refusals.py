@@ -101,9 +101,7 @@ UNREADABLE = [
     ("labeled_at", "2999-01-01", "'2999-01-01' lies in the future"),
     ("seconds", "soon", "the seconds 'soon' are not a number"),
     ("seconds", "-1", "are not a time spent"),
-    ("seconds", "1e300", "are not a time spent"),
     ("pass", "0", "the pass '0' is not 1, 2, …"),
-    ("pass", "1.5", "is not 1, 2, …"),
     ("pass", "32768", "is not 1, 2, …"),
     ("pass", "9" * 5000, "the pass '9999"),
     *(("confidence", cell, "is not a number from 0 to 1") for cell in

@@ -172,6 +172,9 @@ def test_a_question_stays_while_another_import_answers_it(ledger, write):
         assert ledger.questions.show(project, "score").categories == ("low", "mid", "high")
         undo(ledger, numbers[order[1]])
         assert names(ledger, project) == ["label"]
+    undo(ledger, take(ledger, write(WIDE), "score", project="r"))
+    (left,) = ledger.questions.list("r")
+    assert (left.name, left.scale) == ("label", "nominal")
     ledger.questions.rename("p", "label", "score")  # a vacant name can be given by hand
     ledger.questions.add("p", "tone", scale="ordinal")
     assert names(ledger) == ["score", "tone"]

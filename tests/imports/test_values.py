@@ -49,11 +49,6 @@ def test_values_stand_for_others(ledger, write):
         refuse(ledger, file, *signs, **how, values_file=write(content))
     same = write("old,new,question\n+,a,\n+,c,a\n+,a,\n")
     ledger.import_file(file, "p", **how, values=["+=a", "+=a"], values_file=same)
-    tone = write("item,annotator,tone\ni,A,+")
-    result = ledger.import_file(tone, "q", questions=["tone=tone"], values=["tonee:+=polite"])
-    assert result.warnings == (
-        "no cell is 'tonee:+'; if 'tonee' is a question: did you mean 'tone'?",
-    )
 
 
 @pytest.mark.parametrize(
@@ -116,11 +111,8 @@ def test_lists_of_texts(text, texts):
 ADVICE = {
     '{"choices": ["x", "y"]}': "Label Studio",
     '[{"start": 1, "end": 2, "text": "x", "labels": ["y"]}]': "Label Studio",
-    '[{"rating": 3}]': "Label Studio",
     '["x", "y"]': "--answers several",
     '{"tone": "x"}': "write one category a row",
-    '{"choices": "x"}': "write one category a row",
-    '[{"a": 3}]': "write one category a row",
 }
 
 

@@ -15,7 +15,7 @@ from sqlalchemy import select
 
 from tests.helpers import count_statements, standing, stored, undo
 from tests.profiles import both, examples
-from tests.sync.source import MINUTE, Source, result, sync
+from tests.sync.source import MINUTE, START, Source, result, sync
 from tracker.core import clock
 from tracker.core.errors import InvalidOption, NotFound, Refused
 from tracker.imports.loader import ImportResult
@@ -145,12 +145,12 @@ def test_answers_of_files_and_others_stay(ledger: Ledger, source: Source, write:
 
 def test_an_emptied_annotation_is_no_deletion(ledger: Ledger, source: Source) -> None:
     """Its question may be asked by no other task that is read with it."""
-    number = source.answer(1, "cem", "bad")
+    number = source.answer(4, "cem", "bad")
     sync(ledger, source)
-    source.correct(1, number)
+    source.correct(4, number)
     done = sync(ledger, source)
-    assert (source.read, done.withdrawn) == ([1], 0)
-    assert ("1", "cem", None) in standing(ledger)
+    assert (source.read, done.withdrawn) == ([4], 0)
+    assert ("4", "cem", None) in standing(ledger)
 
 
 def test_a_new_question_is_asked_of_all(ledger: Ledger, source: Source, write: Write) -> None:
@@ -486,6 +486,30 @@ def test_events_during_a_sync_do_not_stop_it(ledger: Ledger, server: Server) -> 
     sync(ledger, server)
     assert standing(ledger) == now
     assert sync(ledger, server).imported is None
+    assert ledger.database.check() == []
+
+
+def test_many_annotations_are_one_import(sqlite_ledger: Ledger, server: Server) -> None:
+    """As if predictions were made annotations; the last control is known of the first, too."""
+    events = [server.told(1, server.answer(1, "ann", "good")),
+              server.told(2, server.answer(2, "ann", topic=("cats",)))]  # fmt: skip
+    event = {name: [one[name] for one in events] for name in ("annotation", "task")}
+    event |= {"action": "ANNOTATIONS_CREATED", "project": {"id": 1}}
+    done = take(sqlite_ledger, event)
+    assert done.imported is not None
+    assert done.imported.inserted == 4
+
+
+def test_an_answer_that_comes_back_replaces_an_older_one(ledger: Ledger, write: Write) -> None:
+    source = Source()
+    number = source.answer(1, "ann", "bad")
+    sync(ledger, source)
+    source.delete(1, number)
+    withdrawal = imported(ledger, source)
+    rows = [("item", "annotator", "category", "labeled_at"), (1, "ann", "good", clock.iso(START))]
+    ledger.import_file(write(rows), "p")
+    undo(ledger, withdrawal.id)
+    assert standing(ledger) == [("1", "ann", "bad")]
     assert ledger.database.check() == []
 
 
