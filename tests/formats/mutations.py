@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from benchmarks.fuzz import mutate
-from tests.formats.reading import EXPORTS
+from tests.formats.reading import EXPORTS, write_folder, write_zip
 from tracker.core.errors import NotFound, Refused
 from tracker.ledger import Ledger
 
@@ -77,39 +77,29 @@ def mutated_export(export: Path, chance: random.Random, folder: Path) -> Path:
     target = folder / export.name
     if target.is_dir():
         shutil.rmtree(target)
-    if export.is_dir():
-        shutil.copytree(export, target)
-        path = chance.choice(sorted(path for path in target.rglob("*") if path.is_file()))
-        kind = chance.randrange(8)
-        if kind == 0:
-            path.unlink()
-        elif kind == 1:
-            path.rename(path.with_name(chance.choice(("x", "x.json", "x.csv", path.name + ".zip"))))
-        else:
-            path.write_bytes(mutated_bytes(path.read_bytes(), chance))
-    elif export.suffix in {".zip", ".xlsx"} and chance.random() < 0.8:
-        target.write_bytes(_other_zip(export, chance))
-    elif export.suffix == ".parquet" and chance.random() < 0.8:
-        _write_other_parquet(export, chance, target)
+    is_zip = export.suffix in {".zip", ".xlsx"}
+    if not export.is_dir() and not (is_zip and chance.random() < 0.8):
+        is_table = export.suffix == ".parquet" and chance.random() < 0.8
+        target.write_bytes(
+            _other_parquet(export, chance)
+            if is_table
+            else mutated_bytes(export.read_bytes(), chance)
+        )
+        return target
+    if is_zip:
+        with zipfile.ZipFile(export) as packed:
+            files = {name: packed.read(name) for name in packed.namelist()}
     else:
-        target.write_bytes(mutated_bytes(export.read_bytes(), chance))
-    return target
-
-
-def _other_zip(export: Path, chance: random.Random) -> bytes:
-    with zipfile.ZipFile(export) as packed:
-        files = {name: packed.read(name) for name in packed.namelist()}
+        paths = [path for path in export.rglob("*") if path.is_file()]
+        files = {str(path.relative_to(export)): path.read_bytes() for path in paths}
     name, kind = chance.choice(sorted(files)), chance.randrange(8)
     content = files.pop(name)
     if kind == 1:
-        files[chance.choice(("x", "x.json", "../x", "/x", "x/" + name))] = content
+        odd = ("../x", "/x") if is_zip else ("x.json", "x.csv", f"{name}.zip")
+        files[chance.choice(("x", *odd))] = content
     elif kind > 1:
         files[name] = mutated_bytes(content, chance)
-    made = io.BytesIO()
-    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as packed:
-        for name, content in files.items():
-            packed.writestr(name, content)
-    return made.getvalue()
+    return (write_zip if is_zip else write_folder)(target, files)
 
 
 def mutated_bytes(data: bytes, chance: random.Random) -> bytes:
@@ -127,23 +117,13 @@ def mutated_bytes(data: bytes, chance: random.Random) -> bytes:
     if chance.random() < 0.3:
         codes = ("utf-16", "utf-16-le", "utf-32", "latin-1", "cp500", "utf-8-sig")
         ways.append(lambda: text.encode(chance.choice(codes), "replace"))
-    if _is_json(text):
+    if text.lstrip()[:1] in {"[", "{"}:
         ways += [lambda: _other_json(text, chance)] * 6
     elif text.startswith("<?xml"):
         ways += [lambda: _other_xml(text, chance)] * 6
     elif "\0" not in text:
         ways += [lambda: _other_table(text, chance).encode(encoding, "replace")] * 6
     return chance.choice(ways)()
-
-
-def _is_json(text: str) -> bool:
-    """Return whether the text, or its first line, is a list or an object."""
-    first = text.lstrip().partition("\n")[0]
-    for part in (text, first) if first[:1] in {"[", "{"} else ():
-        with suppress(ValueError):
-            json.loads(part)
-            return True
-    return False
 
 
 def _places(value: Any) -> Iterator[tuple[Any, Any]]:
@@ -175,14 +155,18 @@ def _change(holder: Any, chance: random.Random, odd: tuple[Any, ...]) -> Any:
 
 
 def _other_json(text: str, chance: random.Random) -> bytes:
-    try:
-        value, lines = json.loads(text), False
-    except ValueError:
-        value, lines = [json.loads(line) for line in text.splitlines() if line.strip()], True
-    made = _change({"": value}, chance, ODD_VALUES).get("", [])
-    if lines and isinstance(made, list):
-        return "\n".join(map(json.dumps, made)).encode()
-    return json.dumps(made, ensure_ascii=chance.random() < 0.8).encode("utf-8", "replace")
+    lines = [line for line in text.splitlines() if line.strip()]
+    for parts in ([text], lines):
+        with suppress(ValueError):
+            values = [json.loads(part) for part in parts]
+            break
+    else:
+        return mutate(text.encode("utf-8", "replace"), chance)
+    made = _change({"": values}, chance, ODD_VALUES).get("", [])
+    made = made if isinstance(made, list) else [made]
+    ascii_only = chance.random() < 0.8
+    written = "\n".join(json.dumps(value, ensure_ascii=ascii_only) for value in made)
+    return written.encode("utf-8", "replace")
 
 
 def _other_xml(text: str, chance: random.Random) -> bytes:
@@ -208,23 +192,12 @@ def _other_table(text: str, chance: random.Random) -> str:
     return made.getvalue()
 
 
-def _write_other_parquet(export: Path, chance: random.Random, target: Path) -> None:
-    """Write a table with one or two columns of other values and types, or gone."""
-    table = pq.read_table(export)
-    columns = table.to_pydict()
-    for _ in range(chance.randint(1, 2)):
-        name, kind = chance.choice([*columns, "item"]), chance.randrange(5)
-        cells = columns.pop(name, [])
-        if kind == 1 and cells:
-            columns[chance.choice(("x", "", "category", "annotations", name.upper()))] = cells
-        elif kind > 1:
-            odd = [chance.choice(ODD_VALUES + ODD_CELLS) for _ in range(1 + kind)]
-            columns[name] = [odd[n % len(odd) * (kind < 4)] for n in range(len(table))]
-    made = {}
-    for name, cells in columns.items():
-        try:
-            made[name] = pa.array(cells)
-            pq.write_table(pa.table({name: made[name]}), io.BytesIO())
-        except (pa.ArrowException, OverflowError, UnicodeError, TypeError):
-            made[name] = pa.array(list(map(ascii, cells)))
-    pq.write_table(pa.table(made), target)
+def _other_parquet(export: Path, chance: random.Random) -> bytes:
+    """Return a table with one to three places of its rows changed, if they still are a table."""
+    rows = _change({"": pq.read_table(export).to_pylist()}, chance, ODD_VALUES).get("")
+    made = io.BytesIO()
+    try:
+        pq.write_table(pa.Table.from_pylist(rows), made)
+    except (pa.ArrowException, OverflowError, UnicodeError, TypeError, AttributeError):
+        return mutated_bytes(export.read_bytes(), chance)
+    return made.getvalue()

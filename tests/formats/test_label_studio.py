@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import gzip
-import json
-import shutil
 from typing import Any
 
 import pytest
 
-from tests.formats.reading import EXPORTS, csv_table, found_in, table_text
+from tests.formats.reading import EXPORTS, csv_table
 from tracker.core.errors import Refused
 from tracker.formats.batch import Rejections
 from tracker.formats.column_roles import parse_column_roles
@@ -52,9 +49,6 @@ def test_an_annotation_answers_every_control_including_those_of_later_tasks(read
         "3 1 tone -; 3 1 topic -"
     )
     assert found.asked == {"tone": "one", "topic": "several"}
-    content = json.dumps([task(1, by(1)), task(2, by(1, choice("x")))]).encode()
-    for name, stream in (("x.json.gz", gzip.compress(content)), ("x.zip", {"x.json": content})):
-        assert read(stream, name=name).table("item category") == "1 -; 2 x"
 
 
 def test_another_answer_of_an_annotator_is_a_pass_by_time_or_a_revision(read):
@@ -111,25 +105,6 @@ def test_contents_of_tasks_that_are_not_answers_are_counted(read, refuse):
     refuse(empty, "holds no answer; left out: 2 annotations without a result")
 
 
-def test_a_later_export_adds_and_revises(ledger, save):
-    first, later = by(1, choice("x")), by(1, choice("x"), day=8)
-    corrected = by(1, choice("y"), updated_at="2026-02-09T10:00:00Z")
-    last = (task(1, first, by(2, choice("x"))), task(2, first))
-    this = (
-        task(1, corrected, by(2, choice("x")), by(2, choice("z"), day=8)),
-        task(2, first, by(2, choice("y"), day=8)), task(3, later),
-    )  # fmt: skip
-    assert ledger.import_file(save(last), "p").inserted == 3
-    after = ledger.import_file(save(this), "p")
-    assert (after.inserted, after.changed, after.unchanged) == (3, 1, 2)
-    again = ledger.import_file(save(this), "p")
-    assert (again.rows, again.unchanged) == (6, 6)
-    frame = ledger.export_frame("p")[["item", "annotator", "pass", "category"]]
-    assert table_text(sorted(frame.itertuples(index=False))) == (
-        "1 1 1 y; 1 2 1 x; 1 2 2 z; 2 1 1 x; 2 2 1 y; 3 1 1 x"
-    )
-
-
 def test_items_with_long_texts_come_few_at_a_time(save):
     long = save(tuple(task(n, by(1, choice("x")), data={"text": "t" * 10**6}) for n in range(20)))
     reading = Reading(parse_column_roles(()), Rejections(), "one")
@@ -147,9 +122,7 @@ CONTROLS = [
     (region("c", "pairwise", selected="left"), "left -", "one"),
     (region("c", "taxonomy", taxonomy=[["a", "b"], ["c"]]), "a / b -; c -", "several"),
     (region("c", "rectanglelabels", x=1, y=2, rectanglelabels=["car"]), "car -", "several"),
-    (region("c", "brushlabels", format="rle", rle=[], brushlabels=["car"]), "car -", "several"),
     (region("c", "labels", start=0.5, end=2, channel=0, labels=["talk"]), "talk -", "several"),
-    (region("c", "timeserieslabels", start=1, end=2, timeserieslabels=["up"]), "up -", "several"),
 ]
 
 
@@ -210,7 +183,6 @@ def far(data: dict[str, Any], end: int = 50) -> dict[str, Any]:
     [
         ({"title": "abc", "body": "abc" * 20}, 50),
         ({"text": "https://example.org/a.txt"}, 50),
-        ({"text": "/data/upload/a.txt"}, 50),
         ({"meta": {"text": "abc" * 20}}, 50),
         ({"text": "\U0001f4a9" * 3}, 6),
         ({"id": 3}, 50),
@@ -226,7 +198,6 @@ X = task(1, by(1, choice("x")))
 NO_TASKS: list[tuple[Any, str]] = [
     ({"id": 2, "annotations": {}}, "'annotations' is no list"),
     ({"id": 2}, "this is no task with its annotations"),
-    (3, "this is no task with its annotations"),
     (task(2, "x"), "an annotation is no object"),
     (task(2, by(1, {"type": "choices", "from_name": "c"})), "has no value"),
     (task(2, {"completed_by": 1, "result": "x"}), "the result of an annotation is no list"),
@@ -282,27 +253,29 @@ def test_columns_that_differ_within_a_task_are_controls(read):
     assert chosen.rows("question", "category") == [("set", "train")] * 8
 
 
+def test_controls_follow_the_number_of_the_task(read):
+    rows = tuple(
+        {"split": "ab"[n % 2], "text": f"a text of its own: {n}", "id": n, "tone": "xy"[n % 2]}
+        | record(n, 1)
+        for n in range(12)
+    )
+    assert read(rows).asked == {"tone": "one"}
+
+
 def test_a_file_that_does_not_show_its_controls_is_refused(read, refuse):
     rows = [record(n, 1, tone="xy"[n % 2], split="ab"[n % 2], text=f"t{n}") for n in range(8)]
     refuse(csv_table(*rows), r"which columns hold the answers\n.*--question NAME=COLUMN")
     assert len(read(csv_table(*rows), questions=["tone=tone"]).records) == 8
-    for row in rows:
-        del row["split"]
-    assert read(csv_table(*rows)).asked == {"tone": "one"}
     refuse(OURS / "notices-spans.conll", r"does not say who answered.*\nexport as JSON")
 
 
-@pytest.mark.parametrize("form", ["csv", "json"])
-def test_records_of_one_annotator_are_passes_in_any_order(read, form):
+def test_records_of_one_annotator_are_passes_in_any_order(read):
     answers = [(1, 1, 5, "x"), (2, 1, 1, "y"), (1, 2, 3, "y"), (1, 1, 2, "y"), (1, 1, 4, "y")]
     rows = [record(item, who, day=day, tone=tone) for item, who, day, tone in answers]
-    content = csv_table(*rows) if form == "csv" else tuple(rows)
-    found = read(content, questions=["tone=tone"])
+    found = read(csv_table(*rows), questions=["tone=tone"])
     assert [(cells["labeled_at"][8:10], cells.get("pass")) for cells in found.records] == [
         ("05", "3"), ("01", None), ("03", None), ("02", None), ("04", "2"),
     ]  # fmt: skip
-    revised = read(content, questions=["tone=tone"], repeat="revision")
-    assert not any("pass" in cells for cells in revised.records)
 
 
 def test_records_without_an_annotation_are_counted(read):
@@ -311,38 +284,6 @@ def test_records_without_an_annotation_are_counted(read):
                            record(3, "None", stars=stars)))  # fmt: skip
     assert found.table("item category") == "1 5"
     assert found.left_out == {"task without an annotation": 1, "annotation without an annotator": 1}
-
-
-@pytest.mark.parametrize("name", ["parcels-choice.json", "parcels-choice.tsv"])
-def test_exports_are_recognized_by_their_contents(tmp_path, name):
-    copy, records = tmp_path / "export.txt", found_in(OURS / name).records
-    shutil.copy(OURS / name, copy)
-    assert found_in(copy).records == records
-    assert found_in(copy, format="label-studio").records == records
-    copy.write_bytes(gzip.compress(copy.read_bytes()))
-    assert found_in(copy).records == records
-
-
-@pytest.mark.parametrize("project", ["parcels-choice", "notices-spans"])
-def test_all_exports_of_a_project_hold_the_same_answers(project):
-    roles = (*ROWS.split(), "start", "end", "labeled_at", "pass", "kind")
-    people = [row for row in found_in(OURS / f"{project}.json").rows(*roles) if not row[-1]]
-    for form in ("min.json", "csv"):
-        assert found_in(OURS / f"{project}.{form}").rows(*roles) == people, form
-
-
-@pytest.mark.parametrize("own_id", [False, True])
-def test_controls_follow_the_number_of_the_task(read, refuse, own_id):
-    rows = []
-    for n in range(12):
-        data = {"split": "ab"[n % 2], "ref": f"r{n}", "text": f"a text of its own: {n}"}
-        data = {"id": n, **data} if own_id else {**data, "id": n}
-        rows.append({"lot": "x", **data, "tone": "xy"[n % 2], **record(n, 1)})
-    if own_id:
-        refuse(tuple(rows), "does not show which columns")
-    else:
-        found = read(tuple(rows))
-        assert (found.asked, len(found.records)) == ({"tone": "one"}, 12)
 
 
 @pytest.mark.parametrize(

@@ -1,16 +1,13 @@
-"""Argilla, Labelbox, LeWiDi, Potato and Prodigy: each record says who answered what."""
+"""Tools whose records say who answered what; stores of judgments, logs of evaluations."""
 
 from __future__ import annotations
 
 import json
-import shutil
-from pathlib import Path
 from typing import Any
 
-import pandas as pd
 import pytest
 
-from tests.formats.reading import EXPORTS, found_in
+from tests.formats.reading import EXPORTS, found_in, table_text
 from tests.helpers import fates, standing
 from tracker.core.errors import Refused
 
@@ -18,33 +15,11 @@ HAND_WRITTEN = EXPORTS / "hand-written"
 ROWS = "item annotator question category"
 PER = {"label": "PER", "start": 0, "end": 4}
 
-FLAT = HAND_WRITTEN / "argilla-flat.json"
-
 
 def flat(**keys: Any) -> tuple[dict[str, Any]]:
     """A record of version 2."""
     named = {name.replace("__", "."): value for name, value in keys.items()}
     return ({"id": "r1", "text": "t", **named},)
-
-
-@pytest.mark.parametrize("name", ["argilla-flat.json", "argilla-nested.json", "argilla-1.jsonl"])
-def test_argilla_suggestions_are_of_models_and_drafts_are_left_out(name):
-    found = found_in(FLAT.with_name(name))
-    assert found.format == "argilla"
-    models = {row[1:] for row in found.rows("kind", "item", "annotator", "category") if row[0]}
-    assert models == {("r1", "tone-model-v2", "bad"), ("r2", "tone-model-v2", "good")}
-    assert {record["kind"] for record in found.records if "kind" in record} == {"model"}
-    assert found.left_out == {
-        "response with the status 'draft'": 2, "response with the status 'discarded'": 2,
-    }  # fmt: skip
-    assert found.asked == {"tone": "one", "topics": "several"}
-
-
-def test_argilla_confidence_text_and_fields_are_kept(read):
-    rows = read(FLAT, keep=["topic"]).rows("item", "confidence", "text", "keep:topic")
-    assert [row for row in rows if row[0] == "r1" and row[1]] == [
-        ("r1", "0.8", "The tram was late.", "news")
-    ]
 
 
 def test_argilla_spans_and_ratings_are_read_and_rankings_counted(read):
@@ -73,32 +48,19 @@ def test_argilla_responses_of_version_1_are_columns_or_those_of_each_user(read):
 
 def test_argilla_data_sets_have_the_names_of_suggestions_if_the_file_has_them(read):
     found = read(EXPORTS / "argilla" / "data-set.parquet")
-    models = [record for record in found.records if record.get("kind") == "model"]
-    assert [(record["annotator"], record["category"]) for record in models] == [
-        ("gpt-4o", "good"), ("gpt-4o", "food"),
-    ]  # fmt: skip
+    assert ("gpt-4o", "model", "good") in found.rows("annotator", "kind", "category")
     assert found.left_out == {
         "response with the status 'discarded'": 1, "response with the status 'draft'": 1,
     }  # fmt: skip
     found = read(EXPORTS / "argilla" / "data-set.jsonl")
     assert found.left_out["suggestion as a number without its name"] == 3
-    models = [record for record in found.records if record.get("kind") == "model"]
-    assert {record["category"] for record in models} == {"food"}
     found = read(EXPORTS / "argilla" / "records-nested.json")
     assert found.left_out == {"status of a response, which may be a draft": 11}
 
 
-def test_an_argilla_question_may_be_named_by_its_control(ledger):
-    result = ledger.import_file(FLAT, "p", questions=["mood=tone"])
-    assert result.inserted == result.rows == 6
-
-
-def test_damaged_argilla_data_sets_are_refused(refuse, tmp_path):
+def test_damaged_argilla_data_sets_are_refused(refuse):
     record = flat(t__responses=["a"], t__responses__users=["u", "v"])
     refuse(record, r"record 1: 't' has 1 responses, and 2 users")
-    row = {"id": "1", "tone.responses": ["a"], "tone.responses.users": ["x", "y"]}
-    pd.DataFrame([row]).to_parquet(tmp_path / "x.parquet")
-    refuse(tmp_path / "x.parquet", "row 1: 'tone' has 1 responses, and 2 users")
     table = "id,tone.responses,tone.responses.users\n1,['a' 'b'],['x' 'y']\n"
     refuse(table, r"as CSV.*\n.*to_parquet")
 
@@ -115,26 +77,11 @@ def data_row(**fields: Any) -> list[dict[str, Any]]:
     return [row]
 
 
-def test_a_labelbox_data_row_has_its_text_and_its_keys(read):
-    found = read(LABELBOX, "item=global_key", keep=["media_attributes.mime_type"])
-    assert found.rows("item", "text", "keep:media_attributes.mime_type")[0] == (
-        "key-r1", "Ada likes Oslo.", "text/plain",
-    )  # fmt: skip
-    assert found.asked == {"objects": "spans", "Tone": "one", "Topics": "several"}
-
-
 def test_labelbox_benchmarks_are_references_too(read):
     found = read(data_row(label_details={"is_benchmark_reference": True}))
     gold = [record for record in found.records if record.get("kind") == "reference"]
     assert {record["annotator"] for record in gold} == {"gold"}
     assert len(gold) * 2 == len(found.records)
-
-
-def test_second_labelbox_labels_of_an_annotator_are_passes_by_time(read):
-    rows = data_row(label_details={"created_by": "ada"})
-    tone = {"questions": ["Tone=Tone"]}
-    assert read(rows, **tone).table("category pass") == "Bad 2; Good -"
-    assert read(rows, **tone, repeat="revision").table("category pass") == "Bad -; Good -"
 
 
 def test_labelbox_classifications_of_a_choice_are_questions(read):
@@ -172,16 +119,11 @@ def test_each_lewidi_annotation_is_an_answer(ledger, save, refuse):
     result = ledger.import_file(file, "p", keep=["split"])
     assert fates(result) == {"inserted": 3}
     assert standing(ledger) == [("7", "Ann1", "2"), ("7", "Ann2", "0"), ("8", "Ann2", "1")]
-    assert result.columns[0]["format"] == "lewidi"
     assert result.columns[0]["left_out"] == ["1 soft_label"]
-    assert fates(ledger.import_file(file, "p", format="lewidi")) == {"unchanged": 3}
     for people, answers, numbers in (("A,B", "1", (2, 1)), (None, None, (0, 0))):
         item = json.dumps({"7": {"annotators": people, "annotations": answers}})
         sign = "item 1: there are {} annotators and {} annotations".format(*numbers)
         refuse(item, sign, name="a.json")
-
-
-DIARY = EXPORTS / "potato" / "diary.annotation_output"
 
 
 def instance(labels: dict[str, Any], spans: dict[str, Any] | None = None) -> dict[str, Any]:
@@ -189,19 +131,10 @@ def instance(labels: dict[str, Any], spans: dict[str, Any] | None = None) -> dic
             "links": {}}  # fmt: skip
 
 
-def test_the_folder_of_potato_says_when_an_answer_was_last_changed(tmp_path):
-    found = found_in(DIARY)
+def test_the_folder_of_potato_says_when_an_answer_was_last_changed():
+    found = found_in(EXPORTS / "potato" / "diary.annotation_output")
     changed = ("d1", "ada@example.org", "2026-11-20T23:33:10.022025")
     assert changed in found.rows("item", "annotator", "labeled_at")
-    copy = tmp_path / "annotation_output"
-    shutil.copytree(DIARY, copy)
-    packed = shutil.make_archive(str(tmp_path / "x"), "zip", tmp_path, "annotation_output")
-    assert found_in(Path(packed)).records == found.records
-    for history in copy.rglob("annotation_history.jsonl"):
-        history.unlink()
-    without = found_in(copy)
-    assert without.table(ROWS) == found.table(ROWS)
-    assert without.rows("labeled_at") == [("",)] * 6
 
 
 def test_each_potato_schema_is_a_question_of_its_kind(read, refuse):
@@ -259,15 +192,7 @@ def test_prodigy_tasks(read, tasks, rows, asked, left_out):
     assert (found.asked, found.left_out) == (asked, left_out)
 
 
-def test_ignored_prodigy_tasks_are_counted_and_fields_kept(read):
-    found = read(HAND_WRITTEN / "prodigy-choice.jsonl")
-    assert found.left_out == {"task with the answer 'ignore'": 1}
-    tasks = [task(1, accept=["a"], meta={"topic": "rain"})]
-    found = read(tasks, "item=meta.topic", keep=["meta.topic"])
-    assert found.table("item text keep:meta.topic") == "rain Oslo rain"
-
-
-@pytest.mark.parametrize("session", ["2026-11-20_12-33-44", "tickets-2026-11-20_12-33-44", None])
+@pytest.mark.parametrize("session", ["tickets-2026-11-20_12-33-44", None])
 def test_a_prodigy_session_that_is_only_a_time_names_no_annotator(read, refuse, session):
     tasks = [task(1, session, accept=["a"], coder="ada")]
     refuse(tasks, r"line 1 does not say who answered(?s:.*)\?session=NAME")
@@ -276,9 +201,156 @@ def test_a_prodigy_session_that_is_only_a_time_names_no_annotator(read, refuse, 
         assert read(tasks, "annotator=_session_id").table("annotator") == session
 
 
-def test_a_prodigy_span_past_the_text_is_rejected_with_its_line(ledger, save):
-    path = save([task(1, spans=[PER]), task(2, spans=[PER | {"end": 50}])])
-    reason = r"x\.jsonl, line 2: a span ends at 50, and the text has 4 characters"
-    with pytest.raises(Refused, match=reason):
-        ledger.import_file(path, "p")
-    assert ledger.import_file(path, "p", skip_invalid=True).inserted == 1
+FILES = EXPORTS / "hand-written"
+JUDGMENTS = "item annotator kind question category pass comment"
+
+
+@pytest.mark.parametrize(
+    ("header", "row", "pairs", "judge"),
+    [
+        ("item,judge,verdict", "i,Ann,x", (), "Ann -"),
+        ("item,judge,verdict,prompt_version", "i,Ann,x,3", (), "Ann -"),
+        ("item,judge,verdict,prompt_version", "i,gpt-4o,x,3", (), "gpt-4o@3 model"),
+        ("item,judge,verdict,kind,judge_version", "i,Ann,x,human,3", (), "Ann human"),
+        ("item,judge,verdict,kind,version", "i,m,x,model,3", (), "m@3 model"),
+        ("item,judge,verdict,judge_version", "i,Ann,x,3", ("kind=",), "Ann -"),
+        ("item,model,label", "i,m,x", ("annotator=model",), "m model"),
+        ("item,worker,label,run", "i,bot,x,7", ("version=run",), "bot@7 model"),
+        ("item,judge_model,score,version", "i,m@7,4,7", (), "m@7 model"),
+        ("item,annotator,label", "i,gpt-4o,x", (), "gpt-4o -"),
+    ],
+)
+def test_judges_are_models_or_people(read, header, row, pairs, judge):
+    assert read(f"{header}\n{row}\n", *pairs).table("annotator kind") == judge
+
+
+def test_a_person_of_the_project_is_not_made_a_model(ledger, save):
+    ledger.import_file(save("item,annotator,category,kind\ni,gpt-4o,x,human\n"), "p")
+    table = save("item,judge,verdict\ni,gpt-4o,x\n")
+    with pytest.raises(Refused, match="is a model here, and a human in 'p'"):
+        ledger.import_file(table, "p")
+    assert ledger.import_file(table, "p", columns=["kind="]).unchanged == 1
+
+
+def trace(*assessments: dict[str, Any], **info: Any) -> list[dict[str, Any]]:
+    return [{"info": {"trace_id": "t1", "assessments": list(assessments), **info}}]
+
+
+def assessed(value: Any, who: str = "ada", kind: str = "HUMAN", **fields: Any) -> dict[str, Any]:
+    source = {"source_type": kind, "source_id": who}
+    return {"name": "polite", "source": source, "feedback": {"value": value}} | fields
+
+
+def test_mlflow_traces(read, refuse):
+    times = {"create_time": "2026-01-01T00:00:00Z", "last_update_time": "2026-01-02T00:00:00Z"}
+    assert read(trace(assessed("no", **times))).table("labeled_at") == "2026-01-02T00:00:00Z"
+    keyed = trace(assessed(1), tags={"case": "c7"}, client_request_id="r1")
+    assert read(keyed).table("item") == "r1"
+    assert read(keyed, "item=tags.case").table("item") == "c7"
+    serialized = {"serialized_value": {"serialization_format": "JSON", "value": "x" * 500}}
+    expected = [
+        {"name": name, "source": {}, "expectation": value}
+        for name, value in (("polite", {"value": True}), ("answer", serialized))
+    ]
+    found = read(trace(*expected, span_id="s"))
+    assert found.table(JUDGMENTS) == "t1 gold reference polite true - -"
+    assert found.left_out == {"judgment that is no category": 1}
+    found = read(({"trace_id": "t1", "request": "q", "assessments": [assessed([1, 2])]},))
+    assert found.table("item text category") == "t1 q 1; t1 q 2"
+    assert found.asked == {"polite": "several"}
+    unsigned = trace(assessed(1, "default"))
+    refuse(unsigned, "holds no answer; left out: 1 judgment without an author")
+
+
+JUDGES = {
+    "../mlflow/mlflow-traces.json": "openai:/gpt-4o@3", "langfuse-scores.json": "gpt-4o@2",
+    "langsmith-feedback.jsonl": "gpt-4o", "phoenix-annotations.json": "gpt-4o@2",
+}  # fmt: skip
+
+
+def test_judges_of_stores_are_models_with_their_version():
+    for name, judge in JUDGES.items():
+        assert (judge, "model") in found_in(FILES / name).rows("annotator", "kind"), name
+
+
+def test_langfuse_scores(read):
+    score = {"traceId": "t", "name": "n", "value": 1, "source": "API", "metadata": {"bot": "b"}}
+    assert read([score]).table("annotator kind") == "api model"
+    assert read([score], "annotator=metadata.bot").table("annotator") == "b"
+    scores = [score | {"traceId": f"t{n}", "comment": "x" * 1000} for n in range(1200)]
+    found = read(json.dumps({"data": scores}), name="x.json")  # of more than is looked at
+    assert (found.format, len(found.records)) == ("langfuse", 1200)
+
+
+def test_promptfoo_assertions_that_a_model_judges_are_its_answers(read, tmp_path):
+    export = FILES / "promptfoo-results.json"
+    found = read(export, keep=["question"])
+    judge = "short | openai:gpt-4o-mini openai:gpt-4o model polite"
+    assert found.table(JUDGMENTS) == (
+        f"case-1 | {judge} pass - It says please.; case-2 | {judge} fail - It is curt."
+    )
+    assert found.left_out == {"judgment that is no category": 1, "judgment without an author": 1}
+    assert ("There, please.", "Where?") in found.rows("text", "keep:question")
+    results = json.loads(export.read_text())["results"]["results"]
+    for result in results:  # without a name, a test is known by its variables
+        del result["testCase"]["metadata"]
+    items = read(results).table("item")
+    for n, result in enumerate(results):
+        result["testIdx"] = 7 - n
+    assert read(results[::-1]).table("item") == items
+
+
+LOGS = [EXPORTS / "inspect" / f"inspect-log.{form}" for form in ("json", "eval")]
+
+
+@pytest.mark.parametrize("log", LOGS, ids=lambda path: path.name)
+def test_inspect_scores_and_their_edits(log):
+    found = found_in(log)
+    assert found.format == "inspect"
+    rows = found.rows(*JUDGMENTS.split())
+    graded = [row for row in rows if row[3] == "model_graded_qa"]
+    assert {row[1:3] for row in graded} == {("mockllm/grader", "model")}
+    assert table_text((row[0], *row[4:]) for row in graded) == "; ".join(
+        f"manners/mockllm/model/{item} {grade} {number} Reason {reason}. GRADE: {grade}"
+        for item, grade, number, reason in ("2C-1", "2C23", "aI-0", "aI22")
+    )
+    models = {row[1] for row in rows if row[2] == "model"}
+    assert models == {"mockllm/grader", "mockllm/checker", "includes", "parts"}
+    assert found.left_out == {"judgment without a value": 4}, "scores that are no number"
+    edited = [row for row in rows if row[0][-1] == "a" and row[5] == "2" and row[3] == "includes"]
+    assert table_text(row[1:] for row in edited) == (
+        "ada human includes C 2 It is polite after all.; bo human includes I 2 No; "
+        "includes model includes I 2 no"
+    )
+
+
+def test_an_inspect_scorer_is_named_after_the_model_that_it_asks(read):
+    for scorer, roles, judge in (
+        ({"options": {"model": "openai/gpt-4o"}}, {}, "openai/gpt-4o"),
+        ({"args": {"model": {"model": "openai/o3"}}}, {}, "openai/o3"),
+        ({"options": {}}, {"grader": {"model": "openai/o3"}}, "openai/o3"),
+        ({"options": {"model_role": "x"}}, {"grader": {"model": "a"}}, "model_graded_qa"),
+    ):
+        scorers = [{"name": "inspect_ai/model_graded_qa", **scorer}]
+        spec = {"task": "t", "model": "m", "model_roles": roles, "scorers": scorers}
+        sample = {"id": 1, "epoch": 1, "scores": {"model_graded_qa": {"value": "C"}}}
+        log = {"version": 2, "status": "success", "eval": spec, "samples": [sample]}
+        assert read([log], name="x.json").table("annotator category") == f"{judge} C"
+
+
+def test_openai_evals_and_output_items_of_the_service(read):
+    export = FILES / "openai-evals.jsonl"
+    found = read(export)
+    assert (
+        found.table("item category pass comment") == "manners.dev.0 Yes - -; manners.dev.1 No - -"
+    )
+    answers = {("gpt-4o", "model", "manners")}
+    assert set(found.rows("annotator", "kind", "question")) == answers, "of the last model"
+    item = {
+        "object": "eval.run.output_item", "datasource_item_id": 4, "created_at": 1760000000,
+        "datasource_item": {"q": "x"}, "results": [{"name": "polite", "passed": False}],
+    }  # fmt: skip
+    answer = json.dumps({"object": "list", "data": [item], "has_more": False})
+    found = read(answer, name="x.json", keep=["q"])
+    assert found.table("item annotator category keep:q") == "4 polite fail x"
+    assert found.format == "openai-evals"

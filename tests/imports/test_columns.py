@@ -1,42 +1,28 @@
-"""Columns of tables as people have them: their roles, titles, totals, and what rows may say."""
+"""Columns of tables as people have them; how they are read, kept for the next import; previews."""
 
 from __future__ import annotations
 
-import gzip
-from datetime import date
+from pathlib import Path
+from typing import Any
 
-import openpyxl
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from tests.formats.reading import table_text
-from tests.helpers import fates, standing
+from tests.helpers import standing, stored, write_file
 from tests.imports.tables import HEADER, refuse, stands
 from tracker.core.errors import Refused
 from tracker.formats.column_roles import Mapped, layout_of_header
 from tracker.formats.judge_columns import Judge
+from tracker.imports.mapping_file import mapping_file_text, with_mapping_file
 from tracker.imports.preview import columns_sentence
+from tracker.ledger import Ledger
 from tracker.projects.items import find_item
-
-
-@pytest.mark.parametrize(
-    "header",
-    [
-        "item,annotator,category", "task_id,worker,label", "Question;Rater;Answer",
-        "document\tcoder\trating", "Document ID|Annotator-ID|CLASS",
-        "\ufeffitem,annotator,category", " item , annotator , category ",
-    ],
-)  # fmt: skip
-def test_columns_are_known_by_many_names(ledger, write, header):
-    delimiter = next(mark for mark in ",;\t|" if mark in header)
-    rows = f"{header}\r\ni,A,x\r\ni,B,y\r\n".replace(",", delimiter)
-    ledger.import_file(write(rows.encode()), "p")
-    assert stands(ledger) == "i A x; i B y"
-
+from tracker.projects.questions import QuestionOptions
 
 ROLES = [
     ("task item annotator user category label", ". item annotator . category ."),
-    ("id participant label", "item annotator category"),
     ("sent_id id ann winner", "item . annotator category"),
     ("item id user ann label", "item . annotator . category"),
     ("item annotator category labelled_at", "item annotator category labeled_at"),
@@ -47,13 +33,10 @@ ROLES = [
     ("item judge verdict score", "item annotator category ."),
     ("item answer judge label prompt_version", "item . annotator category version"),
     ("item judge_model rating model_version", "item annotator category version"),
-    ("item model version score", "item annotator version category"),
     ("question prompt_id judge verdict", ". item annotator category"),
     ("item judge judge_model verdict", "item annotator version category"),
-    ("prompt_id model judge verdict", "item . annotator category"),
     ("item annotator model version label", "item annotator . . category"),
     ("item worker reason label", "item annotator . category"),
-    ("item model label", "item annotator category"),
     ("item model participant label", "item . annotator category"),
 ]
 
@@ -75,8 +58,6 @@ def test_mapped_columns_go_before_those_of_a_judge():
         read_roles(header)
     assert read_roles(header, annotator="model")["annotator"] == "model"
     assert read_roles("item annotator category when", labeled_at="when")["labeled_at"] == "when"
-    judged = read_roles("item judge verdict score judge_version", category="score", version="")
-    assert judged == {"item": "item", "annotator": "judge", "category": "score"}
     assert "version" not in read_roles("item judge verdict judge_version", kind="")
 
 
@@ -103,38 +84,6 @@ def test_an_id_that_numbers_the_rows_is_not_the_item(sqlite_ledger, write):
     sqlite_ledger.import_file(file, "p", columns=["item=id"])
     sqlite_ledger.import_file(write("id,user,label\n1,A,x\n2,A,x"), "q")
     sqlite_ledger.import_file(write("id,A,B\n1,x,x\n2,x,y"), "r", wide=True)
-
-
-def test_other_columns_are_mapped(ledger, write):
-    file = write("no,who,said,labelled,item\n i,A,x,2024-01-01,9\n i,B,y,2024-01-02,9")
-    columns = ["item=no", "annotator=WHO", "category = said", "labelled_at=labelled"]
-    ledger.import_file(file, "p", columns=columns)
-    assert stands(ledger, "p", "item annotator category labeled_at") == (
-        "i A x 2024-01-01T00:00:00Z; i B y 2024-01-02T00:00:00Z"
-    )
-    # A category that another project would take for a side of a preference is one here.
-    ledger.import_file(write("item,annotator,category,model_a\ni1,ann,left,x"), "q")
-    assert stands(ledger, "q") == "i1 ann left"
-
-
-def test_wide_files_have_a_column_for_each_annotator(ledger, write):
-    file = write("item,A,B,C 1\n i,x,y,\n j,,x, z \n k,,,")
-    assert fates(ledger.import_file(file, "p", wide=True)) == {"inserted": 4}
-    assert stands(ledger) == "i A x; i B y; j B x; j C 1 z"
-    assert fates(ledger.import_file(file, "p", wide=True)) == {"unchanged": 4}
-    file = write("doc,A,lang,B,gold,text\n i,x,nl,y,x,hallo\n j,x,fr,,y,salut")
-    result = ledger.import_file(file, "q", columns=["annotators=A, B"], keep=["lang"])
-    assert fates(result) == {"inserted": 3}
-    assert stands(ledger, "q") == "i A x; i B y; i gold x; j A x; j gold y"
-    assert (result.gold or {})["inserted"] == 2
-    refuse(ledger, file, "has no column 'D'", columns=["annotators=A,D"])
-    twice = write("item,A\n i,x\n i,y")
-    refuse(ledger, twice, "line 2: 'A'", " item 'i': 'x' here, 'y' on line 3", wide=True)
-    frame = pd.DataFrame({"item": ["i", 'j "q"'], "A": ["x", "y,\n z"], "B": [None, "x"]})
-    ledger.import_frame(frame, "frame", wide=True)
-    assert standing(ledger, "frame") == [
-        ("i", "A", "x"), ('j "q"', "A", "y,\n z"), ('j "q"', "B", "x")
-    ]  # fmt: skip
 
 
 FAMILIES = {
@@ -172,39 +121,29 @@ def test_rows_that_are_the_items(sqlite_ledger, write):
     assert len(standing(sqlite_ledger)) == 4
 
 
+def test_times_and_units(ledger, write):
+    rows = "i,A,x,1700000000,2e3\n j,A,x,1700000000250,0\n k,A,x,20240301,1.2345"
+    ledger.import_file(write(f"item,annotator,category,labeled_at,seconds\n {rows}"), "p")
+    assert stands(ledger, "p", "labeled_at seconds") == (
+        "2023-11-14T22:13:20.250000Z 0.0; 2023-11-14T22:13:20Z 2000.0; 2024-03-01T00:00:00Z 1.234"
+    )
+    file = write("item,annotator,label,Dauer (Min.)\ni,A,x,1.5\nj,A,x,oops")
+    columns = ["seconds=Dauer (Min.)"]
+    refuse(ledger, file, "'oops' are not a number (column 'Dauer", project="q", columns=columns)
+    result = ledger.import_file(file, "q", columns=columns, skip_invalid=True)
+    assert result.columns[0]["units"] == {"seconds": "minutes"}
+    assert stands(ledger, "q", "seconds") == "90.0"
+
+
 TITLED = f"Report of week 3,,\n,,\n{HEADER}i1,ada,pos\ni1,bo,neg\n,,\ni2,ada,neg\nTotal,,3\n"
-GERMAN = """Auswertung Woche 12
-Stand: 12.03.2026;;;
-
-Beleg;Prüfer;Bewertung;Datum
-1001;Jörg;gut;13.03.2026
-;;;
-1002;Jörg;schlecht;13.03.2026
-;;Summe;2
-"""
 
 
-def test_a_header_below_titles(ledger, write, tmp_path):
+def test_a_header_below_titles(ledger, write):
     left_out = {"empty row": 1, "row of totals": 1}
     for name, how in (("p", {}), ("named", {"header_row": 3})):
         (columns,) = ledger.import_file(write(TITLED), name, **how).columns
         assert stands(ledger, name) == "i1 ada pos; i1 bo neg; i2 ada neg"
         assert (columns["header_row"], columns["rows_left_out"]) == (3, left_out)
-    roles = ["item=Beleg", "annotator=Prüfer", "category=Bewertung", "labeled_at=Datum"]
-    result = ledger.import_file(write(GERMAN.encode("cp1252")), "german", columns=roles)
-    assert stands(ledger, "german") == "1001 Jörg gut; 1002 Jörg schlecht"
-    assert result.columns[0]["rows_left_out"] == left_out
-    book = openpyxl.Workbook()
-    book.active.append(["Project"])
-    sheet = book.create_sheet("answers")
-    for row in (["Week 12"], ["as of", date(2026, 3, 12)], [], HEADER.strip().split(","),
-                ["i", "A", "x"], [None, None, None], ["j", "A", "y"], ["Sum", 2]):  # fmt: skip
-        sheet.append(row)
-    book.save(tmp_path / "a.xlsx")
-    (columns,) = ledger.import_file(tmp_path / "a.xlsx", "book").columns
-    assert stands(ledger, "book") == "i A x; j A y"
-    assert (columns["header_row"], columns["rows_left_out"]) == (4, {"row of totals": 1})
-    assert columns["sheets_left_out"] == ["Sheet"]
 
 
 def test_a_first_row_that_is_not_a_header(sqlite_ledger, write):
@@ -215,9 +154,6 @@ def test_a_first_row_that_is_not_a_header(sqlite_ledger, write):
         refuse(sqlite_ledger, write(rows), "looks like a row of answers", way, columns=columns)
     roles = ["item=1", "annotator=2", "category=3"]
     assert sqlite_ledger.import_file(write(rows), "p", columns=roles, no_header=True).inserted == 4
-    quoted = write(rows.replace("i1", '"i\n1"'))
-    sqlite_ledger.import_file(quoted, "q", columns=roles, no_header=True)
-    assert standing(sqlite_ledger, "q")[0] == ("i\n1", "ada", "pos")
     titled = write(TITLED.replace("\n,,\n", "\n\n"))
     for row, sign in ((2, "blank"), (9, "line 9, which is blank or beyond"), (1, "no column for")):
         refuse(sqlite_ledger, titled, sign, header_row=row)
@@ -229,35 +165,12 @@ def test_an_answer_about_a_total_is_an_answer(sqlite_ledger, write):
     assert stands(sqlite_ledger) == "sum A noun; total A noun"
     sqlite_ledger.import_file(write(HEADER + "run,2,verb\ntotal,2,noun\nTotal,16,\n"), "n")
     assert stands(sqlite_ledger, "n") == "run 2 verb; total 2 noun"
-    wide = write("item,A,B\nmean,verb,noun\nrun,verb,verb\nsum,noun,verb\n")
-    sqlite_ledger.import_file(wide, "q", wide=True)
-    assert {row[0] for row in standing(sqlite_ledger, "q")} == {"mean", "run", "sum"}
 
 
-def test_columns_of_one_role_are_joined(ledger, write):
-    path = write("doc,system,worker,label\nd1,a,w,x\nd1,b,w,y\nd2,,w,x\n")
-    ledger.import_file(path, "p", columns=["item=doc+system"])
-    assert stands(ledger) == "d1/a w x; d1/b w y; d2/ w x"
-    ledger.import_file(path, "q", columns=["item=doc + system"], join="|")
-    assert stands(ledger, "q").startswith("d1|a w x")
-    path = write("item,first,last,label,day,hour\ni1,ada,b,x,25/12/2025,10:30\n")
-    roles = ["annotator=first+last", "labeled_at=day+hour"]
-    ledger.import_file(path, "names", columns=roles, join=" ")
-    assert stands(ledger, "names", "annotator labeled_at") == "ada b 2025-12-25T10:30:00Z"
-
-
-JOINED = {
-    "{annotator}_{question}.{category}":
-    "item,A1_tone.rude,A1_tone.kind,A2_tone.rude,A2_tone.kind\n1,1,0,0,1\n2,x,x,,yes\n3,0,0,,\n",
-    "{question}/{category}": "item,annotator,tone/rude,tone/kind\n1,A1,1,0\n1,A2,0,1\n2,A1,x,x\n"
-    "2,A2,,yes\n3,A1,0,0\n3,A2,,\n",
-}  # fmt: skip
-
-
-@pytest.mark.parametrize(("pattern", "table"), JOINED.items(), ids=JOINED)
-def test_a_column_for_each_option(sqlite_ledger, write, pattern, table):
-    result = sqlite_ledger.import_file(write(table), "p", pattern=pattern)
-    assert result.columns[0]["questions"]["tone"].count(",") >= 1
+def test_a_column_for_each_option(sqlite_ledger, write):
+    header = "item,A1_tone.rude,A1_tone.kind,A2_tone.rude,A2_tone.kind"
+    table = write(f"{header}\n1,1,0,0,1\n2,x,x,,yes\n3,0,0,,\n")
+    sqlite_ledger.import_file(table, "p", pattern="{annotator}_{question}.{category}")
     assert stands(sqlite_ledger) == (
         "1 A1 rude; 1 A2 kind; 2 A1 kind; 2 A1 rude; 2 A2 kind; 3 A1 -"
     )
@@ -305,63 +218,102 @@ def test_ignored_columns_are_neither_recognized_nor_kept(sqlite_ledger, write):
     refuse(sqlite_ledger, file, "no column for the item", wide=True, ignore=["item", "created_at"])
 
 
-TIMES = [
-    ("2024-03-01T10:00:00Z", "2024-03-01T10:00:00Z"),
-    ("2024-03-01T10:00:00+02:00", "2024-03-01T08:00:00Z"),
-    ("2024-03-01 10:00", "2024-03-01T10:00:00Z"),
-    ("2024-03-01", "2024-03-01T00:00:00Z"),
-    ("20240301", "2024-03-01T00:00:00Z"),
-    ("2024-03-01T10:00:00.123456Z", "2024-03-01T10:00:00.123456Z"),
-    ("1700000000", "2023-11-14T22:13:20Z"),
-    ("1700000000250", "2023-11-14T22:13:20.250000Z"),
-    ("1700000000.25", "2023-11-14T22:13:20.250000Z"),
-    (" 1700000000 ", "2023-11-14T22:13:20Z"),
-    ("-1", "1969-12-31T23:59:59Z"),
-    ("", "-"),
-]
+_texts = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=8)
+_lists = st.lists(_texts, min_size=1, max_size=3)
+_pairs = st.builds("{}={}".format, st.sampled_from(["item", "annotator", "category"]), _texts)
+_hows = st.fixed_dictionaries({}, optional={
+    "columns": st.lists(_pairs.filter(lambda one: one.partition("=")[2].strip()), max_size=3),
+    "keep": _lists, "ignore": _lists,
+    "wide": st.just(value=True), "no_header": st.just(value=True), "header_row": st.just(3),
+    "join": _texts, "pattern": st.just("{annotator}"), "format": st.just("csv"),
+    "repeat": st.sampled_from(["pass"]),
+    "date_format": _texts, "encoding": _texts, "separator": _texts,
+    "questions": st.just(["tone=Tone", "fair=Fair:ordinal"]), "values": st.just(['5 "stars"=5']),
+    "options": st.builds(QuestionOptions, scale=st.sampled_from([None, "ordinal"]),
+                         categories=st.one_of(st.none(), st.lists(_texts, min_size=1).map(tuple))),
+})  # fmt: skip
 
 
-def test_times_and_seconds(ledger, write):
-    rows = [(f"{n:02}", "A", "x", cell) for n, (cell, _) in enumerate(TIMES)]
-    ledger.import_file(write([("item", "annotator", "category", "labeled_at"), *rows]), "p")
-    moments = [(f"{n:02}", moment) for n, (_, moment) in enumerate(TIMES)]
-    assert stands(ledger, "p", "item labeled_at") == table_text(moments)
-    spent = write("item,annotator,category,seconds\n i,A,x,1.2345\n i,B,x,0\n i,C,x,\n i,D,x,2e3")
-    ledger.import_file(spent, "q")
-    assert stands(ledger, "q", "annotator seconds") == "A 1.234; B 0.0; C -; D 2000.0"
-    file = write("item,annotator,label,Dauer (Min.)\ni,A,x,1.5\nj,A,x,oops")
-    columns = ["seconds=Dauer (Min.)"]
-    signs = "line 3: ", "'oops' are not a number (column 'Dauer"
-    refuse(ledger, file, *signs, project="units", columns=columns)
-    result = ledger.import_file(file, "units", columns=columns, skip_invalid=True)
-    assert result.columns[0]["units"] == {"seconds": "minutes"}
-    assert stands(ledger, "units", "seconds") == "90.0"
+@given(_hows)
+def test_what_is_saved_is_what_the_next_import_does(tmp_path, how):
+    path = tmp_path / "mapping.toml"
+    how = how | {"values_file": tmp_path / "values.csv"}
+    path.write_bytes(mapping_file_text(how, tmp_path).encode())
+    found = with_mapping_file(path, {})
+    assert found.pop("options") == how.pop("options", QuestionOptions())
+    assert found == {name: value for name, value in how.items() if value}
 
 
-def test_packed_files_and_progress_in_bytes(sqlite_ledger, write):
-    packed = gzip.compress(f"{HEADER}i,A,x\ni,B,y\n".encode())
-    sqlite_ledger.import_file(write(packed, "a.csv.gz"), "p")
-    assert stands(sqlite_ledger) == "i A x; i B y"
-    refuse(sqlite_ledger, write(packed[:-12], "b.csv.gz"), "does not unpack")
-    file = write([HEADER.strip().split(","), *((n, "A", "x") for n in range(6000))])
-    steps: list[tuple[int, int | None]] = []
-    sqlite_ledger.import_file(
-        [file, file], "q", progress=lambda done, total: steps.append((done, total))
-    )
-    assert [done for done, _ in steps] == sorted(done for done, _ in steps)
-    assert {total for _, total in steps} == {2 * file.stat().st_size}
-    assert steps[-1][0] == 2 * file.stat().st_size
+@pytest.mark.parametrize(
+    ("text", "sign"),
+    [
+        ("map = [", "line 1: this is not TOML"),
+        ('\nmap = ["itm=doc"]', "line 2: --map 'itm=doc': 'itm' is no role"),
+        ('map = [\n  "item=doc",\n  "coder",\n]', "line 3: --map 'coder' is not ROLE=COLUMN"),
+        ('keep = ["a"]\nquestion = ["a="]', "line 2: --question 'a='"),
+        ('\n\nvalue = ["x"]', "line 3: --value 'x' is not OLD=NEW"),
+        ('mapp = ["item=doc"]', "line 1: there is no option 'mapp'"),
+        ('keep = "a"', "line 1: keep is not a list"),
+        ('wide = "yes"', "line 1: wide is true or false"),
+        ('format = "csf"', "line 1: there is no format 'csf'"),
+        ('\nrepeat = "often"', "line 2: --repeat is revision or pass"),
+        ("date-format = 2026-01-01", "line 1: date-format is not a text"),
+    ],
+)
+def test_a_bad_mapping_is_refused_with_the_line(sqlite_ledger, tmp_path, text, sign):
+    path = tmp_path / "m.toml"
+    path.write_text(text)
+    export = write_file(tmp_path / "a.csv", "item,annotator,category\n1,a,x\n")
+    refuse(sqlite_ledger, export, "m.toml, ", sign, mapping=path)
 
 
-def test_a_column_named_question_in_a_project_of_one_question(ledger, write):
-    ledger.import_file(write("item,annotator,fair\ni,A,yes\ni,B,no"), "p", questions=["fair=fair"])
-    rows = write("item,annotator,question,category\nj,A,fair,no\nk,A,tone,rude\n")
-    refuse(ledger, rows, "line 3: 'p' has no question 'tone'")
-    assert ledger.import_file(rows, "p", skip_invalid=True).inserted == 1
-    assert ledger.import_file(rows, "p", columns=["question="]).rejected == 0
-    ledger.projects.create("unnamed")
-    rows = write("item,annotator,question,category\ni,A,Who is it?,yes\nj,A,Where?,no\n")
-    (columns,) = ledger.import_file(rows, "unnamed").columns
-    assert columns["left_out"] == ["question"]
-    ledger.import_file(write("question,annotator,label\nwhy?,A,x"), "item")
-    assert stands(ledger, "item") == "why? A x"
+def grid(path: Path, **how: Any) -> Any:
+    """The only table of a file."""
+    (table,) = Ledger.grids([(path, path.name)], **how)
+    return table
+
+
+def test_rows_stand_as_in_the_file_below_a_title(write):
+    file = write(b'Week 3;;\n\n"Item";who; says \n1;"a\nb";x;more\n2;c;y\n')
+    table = grid(file)
+    assert (table.names, table.header, table.unit) == (["Item", "who", "says"], 3, "line")
+    assert table.rows == [
+        (1, ["Week 3", "", ""]), (3, ["Item", "who", " says "]), (4, ["1", "a\nb", "x", "more"]),
+        (6, ["2", "c", "y"]),
+    ]  # fmt: skip
+    assert table.roles == {"Item": "item"}  # though the annotator is not known
+    mapped = grid(file, columns=["annotator=who", "category=says"], keep=["nothing"])
+    assert mapped.roles["says"] == "category"
+    assert grid(file, no_header=True).names == ["1", "2", "3", "4"]
+    assert grid(file, header_row=4).names[2:] == ["x", "more"]
+    assert grid(file, header_row=0).header == 3  # what is wrong is passed over
+
+
+def test_rejected_rows_are_shown_however_far_down(sqlite_ledger, write):
+    rows = [f"{n},a,x" for n in range(2000)]
+    rows[1500] = ",a,x"
+    files = [(write(HEADER + "\n".join(rows)), "sent.csv")]
+    done = sqlite_ledger.import_uploads(files, "p", preview=True)
+    assert stored(sqlite_ledger) == {}
+    (table,) = Ledger.grids(files, done)
+    assert table.rejected == {1502: ["", "a", "x"]}
+    assert len(table.rows) == 8
+    assert table.roles == {"item": "item", "annotator": "annotator", "category": "category"}
+
+
+def test_tables_of_other_formats(write, tmp_path):
+    objects = b'[{"item": 1, "of": {"who": "a"}, "tags": ["x"]}, {"item": null}]'
+    table = grid(write(objects, "a.json"))
+    assert (table.names, table.header, table.unit) == (["item", "of.who", "tags"], 0, "value")
+    assert table.rows == [(1, ["1", "a", '["x"]'])]
+    pd.DataFrame({"item": [1, 2], "who": ["a", None]}).to_parquet(tmp_path / "a.parquet")
+    assert grid(tmp_path / "a.parquet").rows == [(1, ["1", "a"]), (2, ["2", ""])]
+    file = tmp_path / "a.xlsx"
+    with pd.ExcelWriter(file) as book:
+        for who in ("one", "two"):
+            frame = pd.DataFrame({"item": ["1"], "annotator": [who], "category": ["x"]})
+            frame.to_excel(book, sheet_name=who, index=False)
+    assert (grid(file).sheet, grid(file).sheets) == ("one", ["one", "two"])
+    assert grid(file, sheet="two").rows[1] == (2, ["1", "two", "x"])
+    each = Ledger.grids([(file, "b.xlsx")], annotator_from="sheet")
+    assert [table.source for table in each] == ["b.xlsx#one", "b.xlsx#two"]

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import signal
-import subprocess
-import sys
 from itertools import count
 from pathlib import Path
 from unittest.mock import Mock
@@ -15,7 +12,7 @@ from sqlalchemy.exc import DBAPIError
 
 from tests.audit.flags.found import Seen, acted, record
 from tests.imports.tables import HEADER, Write
-from tests.profiles import both, exhaustive
+from tests.profiles import both
 from tracker.core.errors import NotFound
 from tracker.ledger import Ledger
 from tracker.projects.annotators import add_annotator_alias
@@ -85,11 +82,16 @@ def test_texts_that_may_hold_the_name_are_listed(ledger, write):
     rows = f"item,annotator,category,text,comment\n i,{NAME},x,by {NAME},\n i,B,y,,not as {NAME}"
     ledger.import_file(write(rows), "p")
     ledger.users.add(NAME, "viewer", password=None)
+    mine = ledger.acting_for(NAME).adjudication
+    mine.decide("p", "i", ["x"], reason="ambiguous", note=f"as {NAME} said")
     mentions = ledger.annotators.erase("p", NAME).to_dict()["mentions"]
     rows_of = {(mention["project"], mention["what"]): mention["rows"] for mention in mentions}
     for place in ((None, "users"), (None, "the log of users"), ("p", "keys and texts of items"),
-                  ("p", "comments on answers")):  # fmt: skip
+                  ("p", "comments on answers"), ("p", "decisions and their notes")):  # fmt: skip
         assert rows_of[place] == 1
+    decision = ledger.adjudication.show("p", "i").decision
+    assert decision is not None
+    assert (decision.made_by, decision.categories) == ("(erased)", ("x",))
 
 
 def keep_for_programs(ledger: Ledger, *names: str) -> None:
@@ -185,33 +187,16 @@ def test_no_byte_of_a_name_stays_while_a_server_runs(url, write):
         assert server.status("p").answers == len(names) - len(more)
 
 
-_KILLED = """
-import os, signal, sys
-from tracker.ledger import Ledger
-from tracker.storage.database import Database
-
-Database.forget_deleted = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
-Ledger(sys.argv[1]).annotators.erase("p", sys.argv[2])
-"""
-
-
 @both
-@pytest.mark.parametrize("killed", [False, pytest.param(True, marks=exhaustive)])
-def test_an_erasure_that_ended_early_is_finished_by_the_next_one(
-    url, write, monkeypatch, *, killed
-):
+def test_an_erasure_that_ended_early_is_finished_by_the_next_one(url, write, monkeypatch):
     """It ends before the files are clean."""
     ledger = Ledger(url)
     with ledger.database.keep_connections():  # SQLite keeps its log as long as it is open
         ledger.import_file(write(f"{HEADER}i,{NAME},x\n i,B,x"), "p")
-        if killed:
-            done = subprocess.run([sys.executable, "-c", _KILLED, url, NAME], check=False)
-            assert done.returncode == -signal.SIGKILL
-        else:
-            with monkeypatch.context() as patch:
-                patch.setattr(Database, "forget_deleted", Mock(side_effect=KeyboardInterrupt))
-                with pytest.raises(KeyboardInterrupt):
-                    ledger.annotators.erase("p", NAME)
+        with monkeypatch.context() as patch:
+            patch.setattr(Database, "forget_deleted", Mock(side_effect=KeyboardInterrupt))
+            with pytest.raises(KeyboardInterrupt):
+                ledger.annotators.erase("p", NAME)
         annotators = [listed.annotator.name for listed in ledger.annotators.list("p")]
         assert annotators == ["B", "erased 1"]
         assert holding(ledger, [NAME]) == {NAME}

@@ -1,28 +1,17 @@
-"""Imports that answer several questions: a column for each, or rows that name theirs."""
+"""Imports that answer several questions, or say which of two things is better."""
 
 from __future__ import annotations
 
-from itertools import count
 from typing import Any
 
-import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-
 from tests.formats.reading import EXPORTS, table_text
-from tests.helpers import undo, write_file
-from tests.imports.tables import HEADER, refuse, refuse_option, stands
-from tests.profiles import examples
+from tests.helpers import standing
+from tests.imports.tables import HEADER, refuse, stands
 from tests.questions import labels
+from tracker.core.errors import InvalidOption
 from tracker.ledger import Ledger
 from tracker.projects.questions import QuestionOptions
 
-WIDE = """item,annotator,Tone,Topics,Score
-    i,A,good,a|b,1
-    i,B,bad,a,2
-    j,A,good,,3
-    j,B,,b,3"""
-ASKED = ("tone=Tone", "topics=Topics:several", "score=Score:ordinal")
 LONG = "item,annotator,question,category\ni,A,tone,yes\ni,A,fair,yes\nj,A,fair,no"
 
 
@@ -32,41 +21,6 @@ def names(ledger: Ledger, project: str = "p") -> list[str]:
 
 def answers(ledger: Ledger, question: str, project: str = "p") -> str:
     return table_text(labels(ledger, question, project))
-
-
-def test_a_column_for_each_question(ledger, write):
-    how: dict[str, Any] = {"questions": ASKED, "separator": "|"}
-    result = ledger.import_file(write(WIDE), "p", **how)
-    assert names(ledger) == ["tone", "topics", "score"]
-    assert (result.rows, result.inserted) == (13, 13)
-    assert [tuple(row.values())[:4] for row in result.questions] == [
-        ("tone", 4, 1, 4), ("topics", 5, 1, 5), ("score", 4, 0, 4),
-    ]  # fmt: skip
-    assert answers(ledger, "topics") == "i A a; i A b; i B a; j A -; j B b"
-    assert len(ledger.imports.list("p")) == 1
-    alpha = ledger.agreement("p", question="score", measures=["krippendorff_alpha"])
-    assert alpha.scale == "ordinal"
-    plain = write("item,annotator,label\ni,C,good")
-    refuse(ledger, plain, "asks 3 questions")
-    ledger.import_file(plain, "p", questions=["tone"])
-    assert ("i", "C", "good") in labels(ledger, "tone")
-    again = ledger.import_file(write(WIDE), "p", **how)
-    assert (again.rows, again.unchanged) == (13, 13)
-    for number in (again.id, 2, result.id):
-        undo(ledger, number)
-    assert names(ledger) == ["label"]
-    assert labels(ledger, "label") == []
-
-
-def test_answer_columns_of_mechanical_turk_are_questions(ledger, write):
-    file = write("HITId,WorkerId,Answer.tone,Answer.topic\ni,A,good,x\ni,B,bad,x")
-    result = ledger.import_file(file, "p")
-    assert result.columns[0]["questions"] == {"tone": "Answer.tone", "topic": "Answer.topic"}
-    assert names(ledger) == ["tone", "topic"]
-    assert answers(ledger, "topic") == "i A x; i B x"
-    file = write("item,annotator,label,Answer.a,Answer.b\ni,A,x,1,2")
-    assert ledger.import_file(file, "q").questions == ()
-    assert stands(ledger, "q") == "i A x"
 
 
 def test_an_unknown_question_is_made_only_if_it_is_named(ledger, write):
@@ -79,8 +33,19 @@ def test_an_unknown_question_is_made_only_if_it_is_named(ledger, write):
     near = ledger.import_file(file, "p2", questions=["ton=Answer.tone"])
     assert near.warnings == ("the question 'ton' is new; did you mean 'tone'?",)
     several = ["tone=Answer.tone:several"]
-    refuse_option(ledger, file, "name another question", project="p2", questions=several)
+    how: dict[str, Any] = {"project": "p2", "questions": several, "error": InvalidOption}
+    refuse(ledger, file, "name another question", **how)
     assert [question.answers for question in ledger.questions.list("p")] == ["one", "several"]
+
+
+def test_options_hold_for_questions_without_others(ledger, write):
+    options = QuestionOptions(categories=("1", "2"), scale="ordinal", wanted=2)
+    questions = ["a=a", "b=b:nominal"]
+    ledger.import_file(
+        write("item,annotator,a,b\ni,A,1,2"), "p", options=options, questions=questions
+    )
+    found = [(question.scale, question.target_answers) for question in ledger.questions.list("p")]
+    assert found == [("ordinal", 2), ("nominal", 2)]
 
 
 def test_rejections_of_rows_with_several_answers(ledger, write):
@@ -97,9 +62,6 @@ def test_rejections_of_rows_with_several_answers(ledger, write):
     result = ledger.import_file(file, "q", questions=asked, skip_invalid=True)
     assert (result.rows, result.inserted, result.unchanged, result.rejected) == (6, 3, 1, 2)
     assert (answers(ledger, "a", "q"), answers(ledger, "b", "q")) == ("j A x", "i A y; j A x")
-    both = write("item,annotator,a,b\nk,A,x,y\nk,A,z,z")
-    result = ledger.import_file(both, "r", **made, skip_invalid=True)
-    assert (result.rows, result.rejected) == (2, 2)
 
 
 def test_truths_of_several_questions(ledger, write):
@@ -119,22 +81,6 @@ def test_truths_of_several_questions(ledger, write):
         gold = ledger.agreement("q", question=question).gold
         assert gold is not None
         assert gold.observed == observed
-
-
-def test_options_hold_for_questions_without_others(ledger, write):
-    options = QuestionOptions(categories=("1", "2", "3"), scale="ordinal", wanted=2)
-    file = write("item,annotator,a,b\ni,A,1,2")
-    ledger.import_file(file, "p", options=options, questions=["a=a", "b=b:nominal"])
-    found = [(question.scale, question.target_answers) for question in ledger.questions.list("p")]
-    assert found == [("ordinal", 2), ("nominal", 2)]
-    sign = "the question 'b' has --scale nominal, not ratio"
-    refuse_option(ledger, file, sign, questions=["a=a", "b=b:ratio"])
-    words = write("item,annotator,a,b\ni,A,high,2\ni,B,mid,1\nj,A,low,2\nj,B,low,2")
-    ledger.import_file(words, "q", questions=["a=a", "b=b"])
-    ledger.questions.set("q", "a", scale="ordinal", categories=["low", "mid", "high"])
-    (alpha,) = ledger.agreement("q", question="a", measures=["krippendorff_alpha"]).measures
-    assert alpha.value is not None
-    assert ledger.questions.show("q", "b").question.scale == "nominal"
 
 
 def test_rows_that_name_their_question(ledger, write):
@@ -179,41 +125,10 @@ def test_rows_of_other_questions_than_the_named_one_are_rejected(ledger, write):
     result = ledger.import_file(more, "p", questions=["fair"], skip_invalid=True)
     assert (result.inserted, result.rejected) == (2, 1)
     assert ("i", "B", "yes") not in labels(ledger, "tone")
-    other = write("item,annotator,question,category\nk,A,why?,yes")
-    ledger.import_file(other, "p", questions=["fair"], columns=["question="])
-    assert ("k", "A", "yes") in labels(ledger, "fair")
-
-
-def test_spans_and_another_question(ledger, write):
-    file = write("item,annotator,q,label,start,end\ni,A,who,per,0,3\ni,A,tone,x,,\ni,A,who,per,5,9")
-    how: dict[str, Any] = {"columns": ["question=q"]}
-    result = ledger.import_file(file, "p", **how, questions=["who:spans", "tone"])
-    assert [row["inserted"] for row in result.questions] == [2, 1]
-    wrong = write("item,annotator,q,label,start,end\ni,A,tone,x,1,2")
-    refuse(ledger, wrong, "'tone' is a question of one", **how)
 
 
 SPANS = EXPORTS / "label-studio" / "notices-spans.json"
 TOPICS = EXPORTS / "label-studio" / "parcels-topics.json"
-
-
-@pytest.mark.parametrize(
-    ("file", "column", "answers"),
-    [
-        (EXPORTS / "inception" / "news", "NamedEntity.value", "spans"),
-        (SPANS, "label", "spans"),
-        (TOPICS, "topics", "several"),
-        (EXPORTS / "label-studio" / "parcels-choice.json", "sentiment", "one"),
-    ],
-)
-def test_a_renamed_question_is_answered_as_in_its_file(ledger, file, column, answers):
-    ledger.projects.create("there")
-    for project in ("new", "there"):
-        result = ledger.import_file(file, project, questions=[f"mine={column}"])
-        kinds = {question.name: question.answers for question in ledger.questions.list(project)}
-        assert kinds["mine"] == answers
-        assert result.inserted == result.rows > 0
-    assert labels(ledger, "mine", "new") == labels(ledger, "mine", "there")
 
 
 def test_questions_of_another_kind_or_name_than_those_of_the_file(ledger):
@@ -230,57 +145,81 @@ def test_questions_of_another_kind_or_name_than_those_of_the_file(ledger):
     assert (question.answers, question.scale) == ("spans", "ordinal")
 
 
-_numbers = count()
-_rows = st.lists(
-    st.tuples(
-        st.sampled_from("ijk"), st.sampled_from("AB"), st.sampled_from(["x", "y", ""]),
-        st.sampled_from(["1", "2", ""]), st.sampled_from(["u", "u|v", ""]),
-    ),
-    min_size=1, max_size=8, unique_by=lambda row: row[:2],
-)  # fmt: skip
-_COUNTS = ("answers", "skipped", "inserted", "changed", "unchanged", "older")
+PREFERENCE = QuestionOptions(answers="preference")
+BENCH = [
+    ("question_id", "model_a", "model_b", "winner", "judge", "turn"),
+    (81, "alpaca", "claude", "model_b", "expert_1", 1),
+    (81, "alpaca", "claude", "tie", "expert_1", 2),
+    (82, "claude", "alpaca", "claude", "gpt-4", 1),
+    (83, "claude", "alpaca", "tie (bothbad)", "expert_2", 1),
+]
 
 
-@examples(2)
-@given(st.lists(_rows, min_size=2, max_size=2))
-def test_together_as_one_by_one(sqlite_ledger, tmp_path, files):
-    ledger = sqlite_ledger
-    together, apart = (f"{name} {next(_numbers)}" for name in ("together", "apart"))
-    asked = ("a=a", "b=b:ordinal", "c=c:several")
-    for name in (together, apart):
-        ledger.projects.create(name)
-        ledger.questions.add(name, "a")
-        ledger.questions.add(name, "b", scale="ordinal")
-        ledger.questions.add(name, "c", answers="several")
-    states, results = [], []
-    for rows in files:
-        # The date of a file is that of its first import, and files are told by their bytes.
-        header = ("item", "annotator", "a", "b", "c", f"n{next(_numbers)}")
-        path = write_file(tmp_path / "x.csv", [header, *((*row, "") for row in rows)])
-        states.append(state(ledger, together))
-        result = ledger.import_file(path, together, questions=asked, separator="|")
-        results.append(result)
-        each = [
-            ledger.import_file(
-                path, apart, questions=[question], separator="|" if "several" in question else None
-            ).questions[0]
-            for question in asked
-        ]
-        assert [{name: row[name] for name in _COUNTS} for row in result.questions] == [
-            {name: row[name] for name in _COUNTS} for row in each
-        ]
-        assert state(ledger, together) == state(ledger, apart)
-    assert figures(ledger, together) == figures(ledger, apart)
-    for result, before in zip(reversed(results), reversed(states), strict=True):
-        undo(ledger, result.id)
-        assert state(ledger, together) == before
-    assert ledger.database.check() == []
+def attributes(ledger: Ledger, project: str = "p") -> dict[str, dict[str, str]]:
+    with ledger.labels(project) as (names, rows):
+        kept = [name for name in names if name.startswith("attribute:")]
+        table = [dict(zip(names, row, strict=True)) for row in rows]
+    return {row["item"]: {name.partition(":")[2]: row[name] for name in kept} for row in table}
 
 
-def state(ledger: Ledger, project: str) -> list[Any]:
-    return [labels(ledger, question, project) for question in "abc"]
+def test_judgments_about_two_models(ledger, write):
+    result = ledger.import_file(write(BENCH), "p", options=PREFERENCE)
+    assert stands(ledger) == (
+        "81/alpaca/claude/1 expert_1 b; 81/alpaca/claude/2 expert_1 tie; "
+        "82/claude/alpaca/1 gpt-4 a; 83/claude/alpaca/1 expert_2 tie"
+    )
+    assert attributes(ledger)["82/claude/alpaca/1"] == {
+        "a": "claude", "b": "alpaca", "prompt": "82", "turn": "1"
+    }  # fmt: skip
+    (columns,) = result.columns
+    assert columns["read"]["a"] == "model_a"
+    assert columns["preferences"] == {
+        "model_b": "b", "tie (bothbad)": "tie", "the name of one of the two": "its side"
+    }  # fmt: skip
+    shown = ledger.imports.show(1).to_dict()["read"]
+    assert shown["preferences"].startswith("model_b = b")
+    # Exported labels are imported as the same question.
+    keywords: Any = ledger.projects.import_keywords("p")
+    with ledger.labels("p") as (names, rows):
+        file = write([names, *rows])
+    ledger.import_file(file, "q", **keywords)
+    assert standing(ledger, "q") == standing(ledger)
+    assert ledger.strengths("q").beats == ledger.strengths("p").beats
 
 
-def figures(ledger: Ledger, project: str) -> list[Any]:
-    found = (ledger.agreement(project, question=question).to_dict() for question in "abc")
-    return [agreement | {"project": ""} for agreement in found]
+def test_numbers_say_how_much_better_the_second_is(ledger, write):
+    header = ("prompt_id", "response1", "response2", "overall_preference", "annotator")
+    answers = (("p1", -3), ("p2", 1), ("p3", 0))
+    file = write([header, *((item, "one", "two", number, "ann") for item, number in answers)])
+    ledger.import_file(file, "p", options=PREFERENCE)
+    assert stands(ledger, "p", "category") == "a; b; tie"
+    scale = ("-3", "-2", "-1", "0", "1", "2", "3")
+    graded = QuestionOptions(answers="preference", categories=scale)
+    ledger.import_file(file, "graded", options=graded)
+    assert stands(ledger, "graded", "item category") == "p1 -3; p2 1; p3 0"
+    assert attributes(ledger)["p1"]["response_a"] == "one"
+
+
+WORDS = {
+    "A": "a", "[[B]]": "b", "left": "a", "Model B": "b", "assistant_1": "a", "A>>B": "a",
+    "b > a": "b", "both": "tie", "both_bad": "tie", "Draw": "tie",
+    "response 2 is slightly better": "b",
+}  # fmt: skip
+
+
+def test_words_of_people_are_understood_or_refused_with_their_line(ledger, write):
+    header = ("item", "annotator", "winner")
+    for n, words in enumerate((WORDS, {"1": "a"}, {"2": "b"})):
+        file = write([header, ("i", "ann", "tie"), *((text, "ann", text) for text in words)])
+        ledger.import_file(file, f"p{n}", options=PREFERENCE)
+        assert dict(standing(ledger, f"p{n}", "item", "category")) == {"i": "tie", **words}
+    for text in ("banana", "0", "-1", "3", "a > a", "a is worse"):
+        file = write([header, ("i1", "ann", "tie"), ("i2", "ann", text)], "answers.csv")
+        refuse(ledger, file, f"answers.csv, line 3: '{text}' is none of", options=PREFERENCE)
+
+
+def test_items_are_registered_with_what_they_compare(ledger, write):
+    ledger.projects.create("p", answers="preference")
+    ledger.import_items(write([("prompt_id", "model_a", "model_b"), ("q1", "x", "y")]), "p")
+    ledger.import_file(write(f"{HEADER}q1/x/y,ann,a"), "p")
+    assert attributes(ledger) == {"q1/x/y": {"a": "x", "b": "y", "prompt": "q1"}}

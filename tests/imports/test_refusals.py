@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from tests.helpers import SEVERAL, fates, standing, stored
-from tests.imports.tables import HEADER, refuse, refuse_option, stands
+from tests.helpers import fates, standing, stored
+from tests.imports.tables import HEADER, refuse, stands
 from tests.profiles import both
-from tracker.core.errors import Refused
+from tracker.core.errors import InvalidOption, Refused
 from tracker.projects.questions import QuestionOptions
 
 H = HEADER.encode()
@@ -21,12 +21,7 @@ ORDINAL = QuestionOptions(scale="ordinal")
 
 BAD_FILES: list[tuple[bytes, list[str]]] = [
     (b"", ["is empty"]),
-    (b"\n\n", ["is empty"]),
-    (b'"\n', ["no header that can be read"]),
-    (b"\xef\xbb\xbf", ["is empty"]),
-    (H, ["a header and no row below it"]),
     (H + b"\n\n", ["a header and no row below it"]),
-    (H.strip(), ["a header and no row below it"]),
     (b"a,b,c\ni,A,x\n",
      ["no column for the item or the annotator or the category", "a, b, c", "--map item="]),
     (b"item,who,label\ni,A,x\n",
@@ -38,21 +33,14 @@ BAD_FILES: list[tuple[bytes, list[str]]] = [
     (b"item,annotator,category,category\ni,A,x,y\n",
      ["the category could be 'category' or 'category'"]),
     (H + b"i,A,\xc3\xa9\nj,A,caf\xe9\n", ["line 3", "0xe9 is not UTF-8", "save the file"]),
-    (FIRST_LINES + b"j,A,\xc3\xa9\xff\n", ["line 1002", "0xff is not UTF-8"]),
     (H + "a\u2028b\x0c,A,x\r\n".encode() + b"j,A,\xff\n", ["line 3", "0xff is not"]),
     (H + b'i,A,x\n"j,A,x\nk,A,x\n', ["line 3", "a quote is opened that never closes"]),
-    (H + b'i,A,x\n"j"s,A,x\n', ["line 3", "goes on after its closing quote"]),
     (H + b"i,A,x\nj,A\n", ["line 3", "2 cells where the header has 3"]),
-    (H + b"i,A,x,1\n", ["line 2", "4 cells where the header has 3"]),
-    (H + b"i,A,x\n,A,x\n", ["line 3", "the item is empty"]),
-    (H + b"i,,x\n", ["line 2", "the annotator is empty"]),
     (H + b"i, ,x\n", ["line 2", "the annotator is empty"]),
     (H.replace(b"\n", b"\r\n") + b'"i\r\nj",A,x\r\n\r\n,A,x\r\n', ["line 5: the item is empty"]),
-    (b"\n \nitem;annotator;label\ni;A;x\n;B;y\n", ["line 5: the item is empty"]),
     ((HEADER + "i,A,x\n,B,x\n").encode("utf-16"), ["line 3: the item is empty"]),
     (H + b"i,A,x\x00y\n", ["binary"]),
     (FIRST_LINES + b"j,A,x\x00y\n", ["line 1002", "NUL"]),
-    (FIRST_LINES + b"j\x00,A,x\n", ["line 1002", "NUL"]),
     (b"\x7fELF\x02\x01\x01" + bytes(5000), ["is a binary file"]),
     (b"PK\x03\x04\x14\x00\x06\x00" + bytes(100), ["is damaged: it does not unpack"]),
     (b"\xff\xfeabc", ["UTF-16"]),
@@ -66,20 +54,11 @@ def test_a_bad_file(sqlite_ledger, write, content, signs):
     refuse(sqlite_ledger, write(content, "bad.csv"), "bad.csv", *signs)
 
 
-@both
-def test_a_bad_file_on_either_database(ledger, write):
-    for content in (FIRST_LINES + b"j,A,x\x00y\n", H + b"i,A,x\nj,A\n"):
-        refuse(ledger, write(content))
-    ledger.import_file(write(H + b"i,A,x\n"), "p")
-    assert stands(ledger) == "i A x"
-
-
 TONE = "item,annotator,tone\ni,A,+\n"
 BAD_OPTIONS: list[tuple[str, dict[str, Any], str]] = [
     *((HEADER + "i,A,x", {"columns": [pair]}, sign) for pair, sign in (
         ("item", "is not ROLE=COLUMN"), ("item=", "is not ROLE=COLUMN"),
         ("itm=x", "did you mean --map item=x"), ("date=x", "did you mean --map labeled_at=x?"),
-        ("date=x", "labeled_at (when it was answered)"),
         ("label=x", "did you mean --map category=x"),
         ("when=labeled_at", "did you mean --map labeled_at=when"),
         ("colour=x", "is no role of a column"),
@@ -92,18 +71,18 @@ BAD_OPTIONS: list[tuple[str, dict[str, Any], str]] = [
     *(("item,a\n1,x", {"pattern": pattern}, "--columns") for pattern in
       ("", "{person}", "{question}{question}")),
     *((HEADER + "i,A,x", {"date_format": form}, sign)
-      for form in ("DD.MM.YYYY", "%d.%m.", "%H:%M", "%Q", "", "%d.%m.%Y %", "%s")
-      for sign in ("--date-format", "%d.%m.%Y %H:%M")),
+      for form, sign in (("DD.MM.YYYY", "%d.%m.%Y %H:%M"), ("%d.%m.", "--date-format"),
+                         ("%H:%M", "--date-format"), ("%Q", "--date-format"),
+                         ("", "--date-format"), ("%d.%m.%Y %", "--date-format"))),
     (HEADER + "1,a,x", {"header_row": 1, "no_header": True}, "contradict each other"),
-    ("doc,system,annotator,label\nd,s,A,x", {"columns": ["item=doc", "item=system"]}, "twice"),
     ("doc,system,annotator,label\nd,s,A,x", {"columns": ["item=doc", "item=system"]},
      "--map item=doc+system"),
     (HEADER + "i,A,x;y", {"separator": ";"}, "of several categories"),
     (TONE, {"questions": ["tone=tone"], "values": ["+=a", "+=b"]},
      "'+' stands for 'a' and for 'b'"),
     (TONE, {"questions": ["tone=tone"], "values": ["5"]}, "is not OLD=NEW"),
-    *((HEADER + "i,A,1", {"options": QuestionOptions(scale=scale, categories=("1", "low"))},
-       "'low' is not a number") for scale in ("interval", "ratio")),
+    (HEADER + "i,A,1", {"options": QuestionOptions(scale="ratio", categories=("1", "low"))},
+     "'low' is not a number"),
     (HEADER + "i,A,1", {"options": QuestionOptions(scale="interval", categories=("1", "1.0"))},
      "names a category twice"),
 ]  # fmt: skip
@@ -111,7 +90,7 @@ BAD_OPTIONS: list[tuple[str, dict[str, Any], str]] = [
 
 @pytest.mark.parametrize(("content", "how", "sign"), BAD_OPTIONS)
 def test_options_that_cannot_be_used(sqlite_ledger, write, content, how, sign):
-    refuse_option(sqlite_ledger, write(content), sign, **how)
+    refuse(sqlite_ledger, write(content), sign, error=InvalidOption, **how)
 
 
 UNREADABLE = [
@@ -120,13 +99,9 @@ UNREADABLE = [
         "2024-13-01", "nan", "inf", "-1e300", "-99999999999999", "0001-01-01T00:00+14:00",
         "17000000000000000")),
     ("labeled_at", "2999-01-01", "'2999-01-01' lies in the future"),
-    ("labeled_at", "9999999999999", "the labeled_at '9999999999999' lies in the future"),
     ("seconds", "soon", "the seconds 'soon' are not a number"),
-    ("seconds", "nan", "are not a number"),
     ("seconds", "-1", "are not a time spent"),
-    ("seconds", "1e300", "are not a time spent"),
     ("pass", "0", "the pass '0' is not 1, 2, …"),
-    ("pass", "1.5", "is not 1, 2, …"),
     ("pass", "32768", "is not 1, 2, …"),
     ("pass", "9" * 5000, "the pass '9999"),
     *(("confidence", cell, "is not a number from 0 to 1") for cell in
@@ -146,29 +121,11 @@ def test_cells_that_cannot_be_read(sqlite_ledger, write):
         assert sign in rejection.reason
 
 
-OPTIONAL = [
-    ("labeled_at", "soon", ["--date-format '%d.%m.%Y %H:%M'", "--ignore labeled_at"]),
-    ("time spent", "often", ["--ignore 'time spent'"]),
-    ("confidence", "high", ["--ignore confidence"]),
-    ("pass", "first", ["--ignore pass"]),
-]
-
-
-def test_unreadable_columns_that_a_file_need_not_have_can_be_ignored(ledger, write):
-    for column, cell, ways in OPTIONAL:
-        file = write(f"item,annotator,category,{column}\n i,A,x,{cell}")
-        refuse(ledger, file, *ways, project=column)
-        result = ledger.import_file(file, column, ignore=[column.upper()])
-        assert fates(result) == {"inserted": 1}
-        assert result.columns[0]["left_out"] == [column]
-
-
 def test_missing_files_and_empty_folders(ledger, write, tmp_path):
     refuse(ledger, tmp_path, str(tmp_path), "holds no file")
     good, bad = write(HEADER + "i,A,x"), write(HEADER + ",A,x", "bad.csv")
     missing = tmp_path / "nowhere.csv"
-    for files in (missing, [good, missing]):
-        refuse(ledger, files, "nowhere.csv", "there is no such file")
+    refuse(ledger, [good, missing], "nowhere.csv", "there is no such file")
     refuse(ledger, [good, bad], "bad.csv, line 2: the item is empty")
     refuse(ledger, good, "is no workbook, which the format xlsx is read from", format="xlsx")
     refuse(ledger, good, "there is no such file", values_file="nowhere.csv")
@@ -176,41 +133,31 @@ def test_missing_files_and_empty_folders(ledger, write, tmp_path):
 
 def test_cells_of_a_megabyte_and_nul_in_each_column(ledger, write):
     header, row = ("item", "annotator", "category", "text"), ["i", "A", "x", "x" * 1_000_000]
-    for column, name in enumerate(header[:3]):
-        bad = [row[3] if n == column else cell for n, cell in enumerate(row)]
-        refuse(ledger, write([header, bad]), f"line 2: the {name}'s name is longer than 500 bytes")
-    closed = QuestionOptions(categories=("x", "y"))
-    refuse(ledger, write([header, ("i", "A", row[3], "")]), "line 2", options=closed)
-    refuse(ledger, write([(*header[:3], "labeled_at"), row]), "line 2")
-    for column, keep in (("text", []), ("note", ["note"]), ("gold", [])):
+    for column, keep in (("text", []), ("note", ["note"])):
         content = f"{HEADER[:-1]},{column}\n".encode() + b"i,A,x,x\n" * 1000 + b"j,A,x,a\x00b\n"
         refuse(ledger, write(content), "line 1002", "NUL", keep=keep)
     ledger.import_file(write([header, row]), "p")  # a text may be as long as that
     assert stands(ledger) == "i A x"
 
 
-@pytest.mark.parametrize(("head", "filling", "line"), [(H, b"x", 2), (b"", b",", 1)])
-def test_a_small_packed_file_that_unpacks_to_one_huge_line(
-    sqlite_ledger, tmp_path, head, filling, line
-):
+def test_a_small_packed_file_that_unpacks_to_one_huge_line(sqlite_ledger, tmp_path):
     file = tmp_path / "packed.csv.gz"
     with gzip.open(file, "wb", compresslevel=1) as packed:
-        packed.write(head)
+        packed.write(H)
         for _ in range(17):
-            packed.write(filling * (1 << 20))
+            packed.write(b"x" * (1 << 20))
     tracemalloc.start()
     try:
-        refuse(sqlite_ledger, file, f"line {line}: the line is longer", "16 MB")
+        refuse(sqlite_ledger, file, "line 2: the line is longer", "16 MB")
         assert tracemalloc.get_traced_memory()[1] < 100 << 20
     finally:
         tracemalloc.stop()
 
 
-@pytest.mark.parametrize("quote", ["", '"'])
-def test_headers_of_very_many_and_of_many_columns(sqlite_ledger, write, quote):
-    names = ",".join(f"{quote}c{n}{quote}" for n in range(10_001))
+def test_headers_of_very_many_and_of_many_columns(sqlite_ledger, write):
+    names = ",".join(f"c{n}" for n in range(10_001))
     refuse(sqlite_ledger, write(f"{names}\n{names}\n"), "10,001 columns; 10,000 are the most")
-    long = write(f"item,{quote}{'x' * 1_000_000}{quote}\ni,A\n")
+    long = write(f'item,"{"x" * 1_000_000}"\ni,A\n')
     assert len(refuse(sqlite_ledger, long, "its columns are").splitlines()[0]) < 500
     columns = ["item", *(f"column_{n}" for n in range(30)), "Worker name", "label (final)"]
     message = refuse(sqlite_ledger, write([columns, columns]))
@@ -224,11 +171,11 @@ def test_the_longest_names(ledger, write):
     header, names = HEADER.strip().split(","), ("x" * 500, "é" * 250, "😀" * 125)
     ledger.import_file(write([header, *((name, name, name) for name in names)]), "p")
     assert standing(ledger) == [(name, name, name) for name in names]
-    bad = write([header, *(("i", name + "y", "x") for name in names)])
+    bad = write([header, *(("i", name + "y", "x") for name in names), ("i", "A", "x" * 10**6)])
     rejections = ledger.import_file(bad, "p", skip_invalid=True).rejections
-    assert len(rejections) == 3
+    assert len(rejections) == 4
     for rejection in rejections:
-        assert "annotator's name is longer than 500 bytes" in str(rejection)
+        assert "'s name is longer than 500 bytes" in str(rejection)
 
 
 def test_very_many_categories(sqlite_ledger, write, monkeypatch):
@@ -266,53 +213,13 @@ def test_control_characters_in_a_message_cannot_act_on_a_terminal(sqlite_ledger,
     assert not [mark for mark in message if mark < " " and mark != "\n"]
 
 
-MIXED = """item,annotator,category,labeled_at,seconds
-    i,A,x,2024-01-01,1
-    ,A,x,2024-01-01,1
-    j,A,x
-    j,A,x,never,1
-    j,B,x,2024-01-01,often
-    k,A,x,2024-01-01,
-    k,A,y,2024-01-01,
-    k,B,x,2024-01-01,
-    k,B,x,2024-01-01,
-    ,,,,
-    l,A,x,2024-01-01,5,6"""
-
-
-def test_bad_rows_can_be_left_out(ledger, write):
-    file = write(MIXED)
-    refuse(ledger, file, "(and 6 more)", "--skip-invalid")
-    result = ledger.import_file(file, "p", skip_invalid=True)
-    assert fates(result) == {"inserted": 2, "unchanged": 1, "rejected": 7}
-    assert result.rows == 10
-    assert result.columns[0]["rows_left_out"] == {"empty row": 1}
-    lines = sorted(rejection.line for rejection in result.rejections)
-    assert lines == [3, 4, 5, 6, 7, 8, 12]
-    assert {rejection.source for rejection in result.rejections} == {str(file)}
-    assert stands(ledger) == "i A x; k B x"
-    assert set(result.to_dict()["rejections"][0]) == {"source", "line", "reason"}
-    ragged = ledger.import_file(write(HEADER + "i,A\n j,A"), "ragged", skip_invalid=True)
-    assert fates(ragged) == {"rejected": 2}
-
-
 def test_rejections_of_truths(ledger, write):
-    result = ledger.import_file(write("item,gold\n i,x\n ,x\n ,\n j,"), "p", skip_invalid=True)
-    assert fates(result)["inserted"] == 1
-    assert result.rejections[0].line == 3
     file = write("item,annotator,category,gold\n i,A,x,z\n i,B,x,z\n j,A,x,y")
     options = QuestionOptions(categories=("x", "y"))
     result = ledger.import_file(file, "q", options=options, skip_invalid=True)
     assert fates(result)["rejected"] >= 1
     assert result.rejections[0].line == 2
     assert re.match("the gold: 'z' is none of", result.rejections[0].reason)
-
-
-def test_very_many_bad_rows_are_counted_and_the_first_are_named(sqlite_ledger, write):
-    text = HEADER + ",A,x\n" * 1500 + "i,A,x"
-    result = sqlite_ledger.import_file(write(text), "p", skip_invalid=True)
-    assert fates(result) == {"inserted": 1, "rejected": 1500}
-    assert [rejection.line for rejection in result.rejections] == list(range(2, 1002))
 
 
 def test_a_rejection_names_the_column_that_is_wrong(sqlite_ledger, write):
@@ -323,10 +230,6 @@ def test_a_rejection_names_the_column_that_is_wrong(sqlite_ledger, write):
     wide = write("item,ann,bo\n1,x,x\n2,x,z\n")
     (rejection,) = sqlite_ledger.import_file(wide, "q", wide=True, preview=True).rejections
     assert (rejection.line, rejection.column) == (3, "bo")
-    asked = write("item,annotator,tone,fair\n1,ann,9,x\n2,ann,low,x\n")
-    questions = ["tone=tone:interval", "fair=fair"]
-    done = sqlite_ledger.import_file(asked, "r", questions=questions, preview=True)
-    assert [rejection.to_dict()["column"] for rejection in done.rejections] == ["tone"]
 
 
 OBJECTS = ['{"choices":["Speed","Price"]}', '[{"rating":5}]', "{}", '[{"a":5}]', "['a' 'b']"]
@@ -362,9 +265,6 @@ def test_an_ordinal_scale_needs_an_order(ledger, write):
     two = write("item,annotator,a,b\ni,A,high,2\ni,B,low,1")
     refuse(ledger, two, "ordinal 'a' need an order", "--question 'a=COLUMN:low<middle<high'",
            questions=["a=a:ordinal", "b=b:ordinal"])  # fmt: skip
-    ledger.import_file(two, "two", questions=["a=a:low<mid<high", "b=b:ordinal"])
-    assert ledger.questions.show("two", "a").categories == ("low", "mid", "high")
-    assert [question.scale for question in ledger.questions.list("two")] == ["ordinal"] * 2
     declared = QuestionOptions(scale="ordinal", categories=("low", "high"))
     assert fates(ledger.import_file(file, "p", options=declared)) == {"inserted": 2}
     ledger.projects.create("q", scale="ordinal")
@@ -377,20 +277,11 @@ def test_an_ordinal_scale_needs_an_order(ledger, write):
     refuse(ledger, write(HEADER + "m,A,abc\n"), "line 2: 'abc'", project="numbers")
 
 
-@pytest.mark.parametrize(("scale", "lines"), [("interval", [3, 5, 6]), ("ratio", [3, 4, 5, 6])])
-def test_scales_of_numbers_take_numbers(ledger, write, scale, lines):
+def test_scales_of_numbers_take_numbers(ledger, write):
     file = write(HEADER + "i,A,1.5\n i,B,many\n j,A,-2e3\n j,B,inf\n k,A,nan")
-    options = QuestionOptions(scale=scale)
-    sign = f"line 3: 'many' is not a number, as a scale of {scale}"
-    refuse(ledger, file, sign, options=options)
-    result = ledger.import_file(file, "p", options=options, skip_invalid=True)
-    assert [rejection.line for rejection in result.rejections] == lines
-
-
-def test_a_project_keeps_its_options(ledger, write):
-    file = write(HEADER + "i,A,x")
-    ledger.import_file(file, "p", options=QuestionOptions(answers="several", wanted=3))
-    ledger.import_file(file, "p", options=SEVERAL)
-    one, four = QuestionOptions(answers="one"), QuestionOptions(wanted=4)
-    refuse_option(ledger, file, "'p' has --answers several, not one", options=one)
-    refuse_option(ledger, file, "'p' has --wanted 3, not 4", options=four)
+    for scale, lines in (("interval", [3, 5, 6]), ("ratio", [3, 4, 5, 6])):
+        options = QuestionOptions(scale=scale)
+        result = ledger.import_file(file, scale, options=options, skip_invalid=True)
+        assert [rejection.line for rejection in result.rejections] == lines
+        sign = f"'many' is not a number, as a scale of {scale}"
+        assert sign in str(result.rejections[0])

@@ -95,7 +95,6 @@ NO_EXPERIMENT: list[tuple[Answer, int, str]] = [
     ((404, {"detail": "not found"}), 3, "answers with status 404"),
     *(((200, body), 3, NO_MLFLOW)
       for body in (b"<html>Hello</html>", [1, 2], {"experiment": None}, {"experiment": {}})),
-    ((418, {}), 3, "answers with status 418"),
     (ABSENT, 4, "there is no experiment 'manners' in http://127.0.0.1"),
     ((200, {"experiment": EXPERIMENT | {"lifecycle_stage": "deleted"}}), 4, "is deleted in"),
 ]  # fmt: skip

@@ -1,7 +1,8 @@
-"""Syncs: what was answered, corrected and deleted since the last one, once; and their undo."""
+"""Syncs, and events that are sent: what was answered, corrected and deleted, once; their undo."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from itertools import count
 from pathlib import Path
@@ -16,11 +17,12 @@ from tests.helpers import count_statements, standing, stored, undo
 from tests.profiles import both, examples
 from tests.sync.source import MINUTE, START, Source, result, sync
 from tracker.core import clock
-from tracker.core.errors import NotFound, Refused
+from tracker.core.errors import InvalidOption, NotFound, Refused
 from tracker.imports.loader import ImportResult
 from tracker.ledger import Ledger
 from tracker.storage.as_of import Moment, as_it_was
 from tracker.storage.schema import Change, Label
+from tracker.sync.label_studio import EventResult
 
 Write = Callable[..., Path]
 COLUMNS = ("item", "annotator", "category", "pass", "labeled_at", "seconds")
@@ -75,7 +77,6 @@ def act(source: Source, action: Action) -> None:
 def test_a_sync_brings_what_an_export_holds(ledger: Ledger, write: Write, backend: str) -> None:
     @examples(3 if backend == "sqlite" else 1)
     @example("pass", [("delete", 0, "", "")])
-    @example("revision", [("answer", 1, "ann", "bad"), SYNC, ("delete", 1, "", "")])
     @example("revision", [("answer", 1, "ann", "bad"), SYNC, ("delete", 0, "", "")])
     @given(st.sampled_from(["pass", "revision"]), scripts)
     def check(repeat: str, script: list[Action]) -> None:
@@ -118,9 +119,6 @@ def test_only_what_was_updated_is_read_again(ledger: Ledger, source: Source) -> 
     made = imported(ledger, source)
     assert source.read == [2], "what brought nothing was read once"
     assert (made.inserted, made.unchanged) == (1, 2)
-    source.answer(1, "cem", "bad")
-    sync(ledger, source)
-    assert source.read == [1, 2]
     sync(ledger, source, whole=True)
     assert source.read == [1, 2, 3]
     source.tasks[2][99] = {"id": 99, "completed_by": {"email": "dee"}, "result": [],
@@ -147,15 +145,12 @@ def test_answers_of_files_and_others_stay(ledger: Ledger, source: Source, write:
 
 def test_an_emptied_annotation_is_no_deletion(ledger: Ledger, source: Source) -> None:
     """Its question may be asked by no other task that is read with it."""
-    number = source.answer(1, "cem", "bad")
+    number = source.answer(4, "cem", "bad")
     sync(ledger, source)
-    source.correct(1, number)
+    source.correct(4, number)
     done = sync(ledger, source)
-    assert (source.read, done.withdrawn) == ([1], 0)
-    assert ("1", "cem", None) in standing(ledger)
-    source.correct(1, number, "good")
-    sync(ledger, source)
-    assert ("1", "cem", "good") in standing(ledger)
+    assert (source.read, done.withdrawn) == ([4], 0)
+    assert ("4", "cem", None) in standing(ledger)
 
 
 def test_a_new_question_is_asked_of_all(ledger: Ledger, source: Source, write: Write) -> None:
@@ -220,17 +215,12 @@ def _unknown_category(source: Source, number: int) -> None:
     source.correct(1, number, "ugly")
 
 
-def _no_list(source: Source, number: int) -> None:
-    with source._update(1) as annotations:
-        annotations[number]["result"] = "nonsense"
-
-
 def _two_at_once(source: Source, number: int) -> None:
     with source._update(1) as annotations:
         annotations[99] = annotations[number] | {"id": 99, "result": result(tone=("good",))}
 
 
-@pytest.mark.parametrize("spoil", [_unknown_category, _no_list, _two_at_once])
+@pytest.mark.parametrize("spoil", [_unknown_category, _two_at_once])
 def test_a_rejected_answer_is_not_deleted(
     ledger: Ledger, source: Source, spoil: Callable[[Source, int], None]
 ) -> None:
@@ -292,26 +282,6 @@ def test_answers_under_another_key_are_not_deleted(aliased: Ledger, source: Sour
     assert aliased.database.check() == []
 
 
-def test_answers_stay_when_their_key_is_another_items(aliased: Ledger, source: Source) -> None:
-    sync(aliased, source)
-    aliased.items.unalias("p", "1")
-    source.answer(2, "cem", "good")
-    assert sync(aliased, source).withdrawn == 0
-    assert [row[0] for row in standing(aliased)].count("first") == 2
-    sync(aliased, source, whole=True)  # what is read again is where its key leads now
-    assert {row[0] for row in standing(aliased)} == {"1", "2", "3"}
-
-
-def test_two_tasks_may_be_one_item(aliased: Ledger, source: Source) -> None:
-    aliased.items.alias("p", "first", "2")
-    sync(aliased, source, repeat="revision")
-    before = standing(aliased)
-    source.answer(3, "cem", "good")
-    source.answer(2, "cem", "good")
-    sync(aliased, source)
-    assert [row for row in standing(aliased) if row[1] != "cem"] == before
-
-
 # -- Undo, and the ledger as it was known between -------------------------------------------------
 
 
@@ -335,9 +305,7 @@ def now(ledger: Ledger) -> tuple[int, list[tuple[Any, ...]]]:
     return number, then(ledger, number)
 
 
-@both
-@pytest.mark.parametrize("undone", [(1,), (2, 0, 1)])
-def test_the_past_stays_as_it_was_after_any_undo(ledger: Ledger, undone: tuple[int, ...]) -> None:
+def test_the_past_stays_as_it_was_after_any_undo(ledger: Ledger) -> None:
     """Of three syncs, the second and the third each withdraw, correct and add something."""
     source, imports = Source(), []
     first = [source.answer(task, who, "good") for task in (1, 2, 3) for who in ("ann", "bob")]
@@ -353,37 +321,16 @@ def test_the_past_stays_as_it_was_after_any_undo(ledger: Ledger, undone: tuple[i
     imports.append(imported(ledger, source).id)
     known = dict([now(ledger)])
     complete = standing(ledger, "p", *COLUMNS[:5])
-    for number in undone:
+    for number in (2, 0, 1):
         undo(ledger, imports[number])
         known |= dict([now(ledger)])
-    if len(undone) == 3:
-        assert standing(ledger) == []
+    assert standing(ledger) == []
     assert sync(ledger, source).imported is not None
     assert standing(ledger, "p", *COLUMNS[:5]) == complete
     for through, labels in known.items():
         assert then(ledger, through) == labels
     assert sync(ledger, source).imported is None
     assert ledger.database.check() == []
-
-
-def test_a_withdrawn_answer_is_seen_before_and_comes_back_by_the_undo(ledger: Ledger) -> None:
-    source = Source()
-    number = source.answer(1, "ann", "good")
-    source.answer(1, "bob", "good")
-    sync(ledger, source)
-    before, there = now(ledger)
-    source.delete(1, number)
-    made = imported(ledger, source)
-    between, without = now(ledger)
-    undo(ledger, made.id)
-    after, back = now(ledger)
-    assert len(standing(ledger)) == 2
-    assert (then(ledger, before), then(ledger, between), back) == (there, without, there)
-    assert (len(there), len(without)) == (2, 1)
-    known_at = clock.iso(ledger.imports.show(made.id or 0).recorded_at)
-    assert ledger.agreement("p", known_at=known_at).counts.answers == 1
-    assert sync(ledger, source).withdrawn == 1
-    assert (then(ledger, between), then(ledger, after)) == (without, there)
 
 
 def test_an_undone_import_is_not_brought_back_by_another_undo(ledger: Ledger) -> None:
@@ -402,39 +349,189 @@ def test_an_undone_import_is_not_brought_back_by_another_undo(ledger: Ledger) ->
     assert standing(ledger) == [("2", "bob", "good")]
 
 
+UPDATED = "ANNOTATION_UPDATED"
+
+
+class Server(Source):
+    """A source whose annotators are numbers, and which tells of what is done in it."""
+
+    def told(self, task: int, number: int, action: str = "ANNOTATION_CREATED") -> dict[str, Any]:
+        """The event of an annotation as it is now."""
+        one = self.tasks[task][number]
+        saved = {"updated_at": clock.iso(self.updated[task]), "task": task, "lead_time": 2.5}
+        data = {"id": task, "data": {"text": f"text {task}"}}
+        return {"action": action, "annotation": one | saved, "task": data, "project": {"id": 1}}
+
+    def text(self, since: int | None = None) -> str:
+        """The tasks as they are exported, with what the events have, too."""
+        for task, some in self.tasks.items():
+            for number in some:
+                some[number] = self.told(task, number)["annotation"]
+        return super().text(since)
+
+
+def take(ledger: Ledger, event: dict[str, Any], **how: Any) -> EventResult:
+    how = {"url": "http://labels.example", **how}
+    return ledger.take_label_studio_event(json.loads(json.dumps(event)), "p", **how)
+
+
+def gone(task: int) -> dict[str, Any]:
+    return {"action": "TASKS_DELETED", "tasks": [{"id": task}], "project": {"id": 1}}
+
+
+@pytest.fixture
+def server() -> Server:
+    return Server()
+
+
+def test_a_sync_knows_what_events_brought(ledger: Ledger, server: Server, write: Write) -> None:
+    """With another annotation of the same person, a correction, and one that says nothing now."""
+    first = server.answer(1, "ann", "good")
+    assert take(ledger, server.told(1, first)).outcome == "imported"
+    for task, who in ((1, "bob"), (2, "ann"), (2, "bob"), (1, "ann")):
+        done = take(ledger, server.told(task, server.answer(task, who, "bad")))
+        assert (done.outcome, done.imported and done.imported.inserted) == ("imported", 1)
+    server.correct(1, first, "bad")
+    done = take(ledger, server.told(1, first, UPDATED))
+    assert (done.imported and done.imported.changed) == 1
+    server.correct(1, first)
+    take(ledger, server.told(1, first, UPDATED))
+    before = standing(ledger, "p", *COLUMNS)
+    assert [row[1:4] for row in before if row[0] == "1"] == [
+        ("ann", None, 1), ("ann", "bad", 2), ("bob", "bad", 1),
+    ]  # fmt: skip
+    export = write(server.text().encode(), "export.json")
+    ledger.import_file(export, "exported")
+    assert standing(ledger, "exported", *COLUMNS) == before
+    assert ledger.import_file(export, "p").unchanged == 5
+    undo(ledger, max(one.id for one in ledger.imports.list("p")))
+    assert sync(ledger, server).withdrawn == 0
+    assert standing(ledger, "p", *COLUMNS) == before
+    assert sync(ledger, server).imported is None
+    assert ledger.database.check() == []
+
+
+def test_an_event_sent_again_or_late_changes_nothing(sqlite_ledger: Ledger, server: Server) -> None:
+    ledger = sqlite_ledger
+    number = server.answer(1, "ann", "good")
+    events = [server.told(1, number)]
+    for category in ("bad", "good", "bad"):
+        server.correct(1, number, category)
+        events.append(server.told(1, number, UPDATED))
+    assert take(ledger, events[2]).outcome == "imported"
+    assert take(ledger, events[0]).outcome == "known"
+    take(ledger, events[3])
+    before = stored(ledger)
+    assert [take(ledger, one).outcome for one in events] == ["known"] * 4
+    assert stored(ledger) == before
+    assert standing(ledger) == [("1", "ann", "bad")]
+    deleted = server.answer(1, "bob", "good")
+    late = server.told(1, deleted)
+    server.delete(1, deleted)
+    server.answer(2, "ann", "good")
+    done = sync(ledger, server)
+    assert take(ledger, late).outcome == "known"
+    assert done.imported is not None
+    undo(ledger, done.imported.id)
+    assert take(ledger, late).outcome == "imported"
+
+
+def test_deletions_are_withdrawn_by_event_or_next_sync(ledger: Ledger, server: Server) -> None:
+    for task in (1, 2, 3):
+        take(ledger, server.told(task, server.answer(task, "ann", "good")))
+    sync(ledger, server)
+    server.delete_task(1)
+    assert take(ledger, gone(1)).withdrawn == 1
+    assert take(ledger, gone(1)).outcome == "known"
+    assert take(ledger, gone(1), item="key").outcome == "for_sync"
+    (number,) = server.tasks[2]
+    server.delete(2, number)
+    deleted = {"action": "ANNOTATIONS_DELETED", "annotations": [{"id": 1}], "project": {"id": 1}}
+    assert "tracker sync label-studio" in take(ledger, deleted).to_dict()["why"]
+    (number,) = server.tasks[3]
+    event = server.told(3, number, UPDATED)
+    event["annotation"]["was_cancelled"] = True
+    assert take(ledger, event).outcome == "for_sync"
+    assert [row[0] for row in standing(ledger)] == ["2", "3"]
+    assert sync(ledger, server).withdrawn == 1
+    assert [row[0] for row in standing(ledger)] == ["3"]
+    undo(ledger, 5)  # that of the deleted task, after four imports
+    assert [row[0] for row in standing(ledger)] == ["1", "3"]
+    assert ledger.database.check() == []
+
+
+def test_events_during_a_sync_do_not_stop_it(ledger: Ledger, server: Server) -> None:
+    for task in (1, 2, 3, 4):
+        for who in ("ann", "bob"):
+            server.answer(task, who, "good")
+    sync(ledger, server)
+    number = server.answer(1, "cem", "good")
+    server.correct(4, next(iter(server.tasks[4])), "bad")
+
+    def meanwhile() -> None:
+        server.between = lambda: None
+        server.correct(1, number, "bad")
+        take(ledger, server.told(1, number, UPDATED))
+        take(ledger, server.told(5, server.answer(5, "ann", "good")))
+        server.delete_task(3)
+        assert take(ledger, gone(3)).withdrawn == 2
+
+    server.between = meanwhile
+    done = sync(ledger, server)
+    assert done.imported is not None
+    assert (done.imported.changed, done.withdrawn) == (1, 0)  # that of task 4
+    now = standing(ledger)
+    assert ("1", "cem", "bad") in now
+    assert {row[0] for row in now} == {"1", "2", "4", "5"}
+    sync(ledger, server)
+    assert standing(ledger) == now
+    assert sync(ledger, server).imported is None
+    assert ledger.database.check() == []
+
+
+def test_many_annotations_are_one_import(sqlite_ledger: Ledger, server: Server) -> None:
+    """As if predictions were made annotations; the last control is known of the first, too."""
+    events = [server.told(1, server.answer(1, "ann", "good")),
+              server.told(2, server.answer(2, "ann", topic=("cats",)))]  # fmt: skip
+    event = {name: [one[name] for one in events] for name in ("annotation", "task")}
+    event |= {"action": "ANNOTATIONS_CREATED", "project": {"id": 1}}
+    done = take(sqlite_ledger, event)
+    assert done.imported is not None
+    assert done.imported.inserted == 4
+
+
 def test_an_answer_that_comes_back_replaces_an_older_one(ledger: Ledger, write: Write) -> None:
     source = Source()
-    numbers = [source.answer(1, "ann", one) for one in ("good", "bad")]
-    sync(ledger, source, repeat="revision")
-    source.delete(1, numbers[1])
-    made = imported(ledger, source, repeat="revision")
-    assert standing(ledger) == [("1", "ann", "good")]
-    undo(ledger, made.id)
-    assert standing(ledger) == [("1", "ann", "bad")]
-    source = Source()
     number = source.answer(1, "ann", "bad")
-    sync(ledger, source, "q")
-    source.delete(1, number)
-    withdrawal = sync(ledger, source, "q").imported
-    assert withdrawal is not None
-    rows = [("item", "annotator", "category", "labeled_at"), (1, "ann", "good", clock.iso(START))]
-    ledger.import_file(write(rows), "q")
-    assert standing(ledger, "q") == [("1", "ann", "good")]
-    undo(ledger, withdrawal.id)
-    assert standing(ledger, "q") == [("1", "ann", "bad")]
-    assert ledger.database.check() == []
-
-
-def test_the_past_survives_a_merge_and_an_erasure(ledger: Ledger) -> None:
-    source = Source()
-    numbers = [source.answer(task, "ann", "good") for task in (1, 2)]
-    source.answer(1, "ann@home", "bad")
     sync(ledger, source)
-    source.delete(1, numbers[0])
-    made = imported(ledger, source)
-    ledger.annotators.merge("p", "ann", "ann@home")
-    undo(ledger, made.id)
-    assert len(standing(ledger)) == 2
-    ledger.annotators.erase("p", "ann")
-    assert standing(ledger) == []
+    source.delete(1, number)
+    withdrawal = imported(ledger, source)
+    rows = [("item", "annotator", "category", "labeled_at"), (1, "ann", "good", clock.iso(START))]
+    ledger.import_file(write(rows), "p")
+    undo(ledger, withdrawal.id)
+    assert standing(ledger) == [("1", "ann", "bad")]
     assert ledger.database.check() == []
+
+
+def test_other_events_are_ignored_or_refused(sqlite_ledger: Ledger, server: Server) -> None:
+    cancelled = server.told(1, server.answer(1, "ann", "good"))
+    cancelled["annotation"]["was_cancelled"] = True
+    others = [{"action": one} for one in ("PROJECT_UPDATED", "TASKS_CREATED", "LABEL_LINK_CREATED")]
+    for event in (*others, cancelled):
+        assert take(sqlite_ledger, event).to_dict()["outcome"] == "ignored"
+    broken = result(tone=("x",))
+    broken[0]["value"] = 5
+    event = server.told(1, server.answer(1, "ann", "good"))
+    event["annotation"]["result"] = broken
+    timeless = {"id": 1, "created_at": "2026-01-05T08:00Z"}
+    for change, problem in (
+        ({"annotation": None}, "has no annotation"), ({"project": None}, "of which project"),
+        ({"annotation": timeless}, "of which task"), ({"annotation": [{}]}, "has no id"),
+        ({"annotation": {"id": 1, "task": 1}}, "is no time"), ({"action": 1}, "no action"),
+        ({"task": {"data": {}}}, "has no id"), ({"project": {"id": 1}}, "has no value"),
+    ):  # fmt: skip
+        with pytest.raises(Refused, match=problem):
+            take(sqlite_ledger, {**event, **change})
+    with pytest.raises(InvalidOption, match="no URL"):
+        take(sqlite_ledger, event, url="labels")
+    assert sqlite_ledger.is_missing or sqlite_ledger.projects.list() == []
