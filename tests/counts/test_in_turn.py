@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pandas as pd
 
-from tests.helpers import count_statements, question_of, undo
+from tests.helpers import question_of, undo
 from tests.profiles import both
 from tracker.core.tallies import Answer, Pattern, answers_in_pattern, make_pattern
 from tracker.counts import in_turn
@@ -114,13 +114,3 @@ def test_answers_taken_back_were_not_given(ledger: Ledger) -> None:
     assert graded() == [False], "the earlier one"
     undo(ledger, 2)
     assert graded() == [True]
-
-
-def test_statements_do_not_depend_on_the_answers(ledger: Ledger) -> None:
-    counts = []
-    for project, items in (("small", 6), ("large", 24)):
-        fill(ledger, rows_of(1, items), project)
-        with count_statements(ledger.database.engine) as counted:
-            ledger.annotators.ready(project, "ada")
-        counts.append(counted.number)
-    assert counts[0] == counts[1]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections import defaultdict
 from collections.abc import Callable, Sequence
 from datetime import date
 from pathlib import Path
@@ -18,7 +17,6 @@ from hypothesis import strategies as st
 from sqlalchemy import func, select
 from typer.testing import CliRunner
 
-from tests.agreement.test_recent import year
 from tests.counts.counted import everything, part
 from tests.lake.lakes import (
     CATEGORIES,
@@ -134,27 +132,6 @@ def test_what_came_since_a_group_was_counted_is_counted_at_once(
     for asked in ({}, {"measures": ["fleiss_kappa"]}):
         assert agreement(ledger, "q", **asked) == agreement(ledger, "r", **asked)
     assert ledger.by_pair("r").pairs == by_pair.pairs
-
-
-def test_a_file_of_a_week_is_counted_alone(
-    ledger: Ledger, tmp_path: Path, counted_files: list[set[str]], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """So is whose answers changed since when: the stretches of time stay."""
-    monkeypatch.setattr(recorded, "PART", 1)
-    lake, files = tmp_path / "lake", defaultdict[int, list[Row]](list)
-    for item, who, category, _ in year(lambda *_: 0.9, weeks=41, items=20).itertuples(index=False):
-        week = int(item.split()[0])
-        files[week // 10].append(Row(item, who, category, day=week * 7))
-    for number, rows in files.items():
-        write_parquet(lake / f"{number}.parquet", rows)
-    added = (lake / "4.parquet").rename(tmp_path / "4.parquet")
-    ledger.projects.create("q", labels_at=str(lake), categories=CATEGORIES)
-    ledger.agreement("q")
-    added.rename(lake / "4.parquet")
-    ledger.projects.read_labels("q")
-    counted_files.clear()
-    ledger.agreement("q", measures=["krippendorff_alpha"])
-    assert set[str]().union(*counted_files) == {"4.parquet"}
 
 
 def test_items_in_two_files_make_one_part(ledger: Ledger, lake: Path) -> None:

@@ -13,7 +13,7 @@ import pytest
 from typer.testing import CliRunner
 
 from tests.counts.counted import everything
-from tests.lake.lakes import CATEGORIES, Row, some_rows, touch, write_parquet
+from tests.lake.lakes import CATEGORIES, some_rows, touch, write_parquet
 from tracker.audit.slices_sql import count_patterns_by_slice
 from tracker.cli.app import app
 from tracker.core.errors import Refused
@@ -89,25 +89,6 @@ def test_spark_counts_what_duckdb_counts(sqlite_ledger: Ledger, lakes: Path) -> 
         read = [sqlite_ledger.projects.read_labels(project) for project in "sd"]
         assert read[0].manifest == read[1].manifest
         assert told(sqlite_ledger, "s")[0] == told(sqlite_ledger, "d")[0]
-
-
-@needs_spark
-def test_a_statement_that_spark_refuses_is_one_line(sqlite_ledger: Ledger, lakes: Path) -> None:
-    from tracker.lake.choose import file_engine
-
-    assert lakes.exists()
-    with pytest.raises(Refused, match="Spark: ") as caught:
-        file_engine(MASTER).table("SELECT nothing FROM nowhere")
-    assert "\n" not in caught.value.message
-
-
-@needs_spark
-def test_rows_that_cannot_be_counted_are_refused_by_spark(
-    sqlite_ledger: Ledger, tmp_path: Path
-) -> None:
-    write_parquet(tmp_path / "a.parquet", [Row("i", "A", "x"), Row("i", "A", "y")])
-    with pytest.raises(Refused, match="A answered item i more than once"):
-        sqlite_ledger.projects.create("q", labels_at=str(tmp_path), engine=MASTER)
 
 
 def test_a_cluster_is_named_by_its_master() -> None:
