@@ -12,10 +12,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tests.helpers import count_statements, write_file
+from tests.helpers import write_file
 from tests.measures.test_alternative_test import accuracy, minus_rmse, plain
 from tests.profiles import both
-from tracker.core.errors import InvalidOption, NotFound
 from tracker.judge.result import Judge
 from tracker.ledger import Ledger
 from tracker.projects.questions import QuestionOptions
@@ -294,35 +293,6 @@ def test_epsilon_is_that_of_each_kind_of_person(ledger: Ledger, tmp_path: Path) 
     epsilons = {row.annotator: row.epsilon for row in test.humans}
     assert epsilons == {"ann": 0.2, "bob": 0.1, "cat": 0.2}
     assert judged(ledger, project, epsilon=0.15).alternative_test.epsilon == 0.15
-
-
-def test_the_statements_grow_neither_with_labels_nor_with_models(ledger: Ledger) -> None:
-    few = filled(ledger, drawn(9, 20, {"a": 0.8, "b": 0.7}))
-    many = filled(ledger, drawn(9, 100, dict.fromkeys("abcd", 0.8)))
-    counts = []
-    for project in (few, many):
-        with count_statements(ledger.database.engine) as counted:
-            ledger.judges.judge(project)
-        counts.append(counted.number)
-    assert counts[0] == counts[1]
-
-
-def test_other_models_and_options_are_refused(ledger: Ledger) -> None:
-    project = filled(ledger, drawn(10, 10, {"gpt": 0.8}))
-    refused: list[tuple[dict[str, Any], str]] = [
-        ({"models": ["ann"]}, "is a human annotator, and no model"),
-        ({"measure": "cohen_kappa"}, "cannot rest on cohen_kappa"),
-        ({"distance": "masi"}, "--distance compares sets"),
-        ({"confidence": 1.5}, "not between 0 and 1"),
-    ]
-    for options, words in refused:
-        with pytest.raises(InvalidOption, match=words):
-            ledger.judges.judge(project, **options)
-    with pytest.raises(NotFound, match="gpx"):
-        ledger.judges.judge(project, models=["gpx"])
-    people = filled(ledger, drawn(11, 10, {}))
-    empty = {"project": people, "judges": [], "compared": []}
-    assert ledger.judges.judge(people).to_dict() == empty
 
 
 def test_a_person_who_gives_the_answers_of_the_judge_is_named(ledger: Ledger) -> None:
