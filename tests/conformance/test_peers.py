@@ -39,7 +39,7 @@ from tracker.measures.category_rates import category_rates
 from tracker.measures.cohen import cohen_kappa
 from tracker.measures.spans.overlap import Span, mark_span_sets
 from tracker.measures.spans.tallies import SpanTally, pooled_span_agreement
-from tracker.measures.weights import Weighting, krippendorff_distances, weights
+from tracker.measures.weights import Weighting, weights
 
 CLOSE = 1e-9
 VALUES = {0: 0.0, 1: 1.0, 2: 2.5, 3: 6.0}  # of the categories, where they are numbers
@@ -301,45 +301,3 @@ def test_weighted_kappa_of_cohen_1968() -> None:
     assert kappa.observed == pytest.approx(1 - 0.90 / 6, abs=EXACT)
     assert kappa.expected == pytest.approx(1 - 1.38 / 6, abs=EXACT)
     assert kappa.value == pytest.approx(0.348, abs=5e-4)
-
-
-@pytest.mark.parametrize(
-    ("first", "second", "observed", "expected", "printed"),
-    [
-        ("0100000010", "1110010000", 8 / 20, 2 * 14 * 6 / (20 * 19), 0.095),
-        ("aabbdcccedda", "babbbccceddd", 6 / 24,
-         1 - (4 * 3 + 6 * 5 + 6 * 5 + 6 * 5 + 2 * 1) / (24 * 23), 0.692),
-    ],
-)  # fmt: skip
-def test_alpha_of_two_observers_of_krippendorff_2011(
-    first: str, second: str, observed: float, expected: float, printed: float
-) -> None:
-    pairs = zip(first, second, strict=True)
-    units = Answered([{1: (ord(one),), 2: (ord(other),)} for one, other in pairs])
-    alpha = units.estimate("krippendorff_alpha")
-    assert alpha.parts.observed_disagreement == pytest.approx(observed, abs=EXACT)
-    assert alpha.parts.expected_disagreement == pytest.approx(expected, abs=EXACT)
-    assert alpha.value == pytest.approx(printed, abs=5e-4)
-    assert alpha.parts.observed == pytest.approx(1 - observed, abs=EXACT)
-
-
-@pytest.mark.parametrize(
-    ("first", "second", "jaccard", "monotonicity"),
-    [
-        ((1, 2), (1, 2), 1, 1),
-        ((1, 2), (1, 2, 3, 4), 1 / 2, 2 / 3),
-        ((1, 2, 3), (2, 3, 4), 1 / 2, 1 / 3),
-        ((1, 2), (3,), 0, 0),
-        ((), (1,), 0, 0),
-        ((), (), 1, 1),  # both say that none applies, and so agree
-    ],
-)
-def test_the_distance_of_two_sets(
-    first: Answer, second: Answer, jaccard: float, monotonicity: float
-) -> None:
-    """MASI, of Passonneau (2006), is Jaccard's share times 1, 2/3, 1/3 or 0."""
-    for name, similar in (("jaccard", jaccard), ("masi", jaccard * monotonicity)):
-        between = krippendorff_distances(name, [first, second])
-        table = Answered([{1: first, 2: second}]).sample(scale=between.name, several=True).table
-        apart = table.pairs(between)[0] / 2  # both orders of the two annotators
-        assert apart == pytest.approx(1 - similar, abs=EXACT)

@@ -11,7 +11,7 @@ import pytest
 
 from tests.counts.plain import Rows
 from tests.counts.selected import Selected, check_each, selected
-from tests.helpers import SEVERAL, count_statements, question_of
+from tests.helpers import question_of
 from tests.profiles import both
 from tracker.core.tallies import Answer
 from tracker.counts.filter import make_answer_filter, select_answers
@@ -158,16 +158,3 @@ def test_answers_to_items_and_items_with_too_few(
         ):
             below = select_items_below(connection, selection, wanted, most)
             assert [(name, number) for _, name, number in below] == expected
-
-
-def test_several_categories_are_one_answer(ledger: Ledger, write: Callable[..., Path]) -> None:
-    rows = [["item", "annotator", "category"], ["x", "a", "p"], ["x", "a", "q"], ["x", "b", "p"]]
-    ledger.import_file([write(rows)], "p", options=SEVERAL)
-    with ledger.database.read() as connection:
-        selection = select_answers(connection, question_of(connection))
-        with count_statements(ledger.database.engine) as statements:
-            answers = select_answers_to_items(connection, selection, [1])
-            below = select_items_below(connection, selection, 3, 5)
-    assert [answer for _, answer in answers[1]] == [(1, 2), (1,)]
-    assert [(name, number) for _, name, number in below] == [("x", 2)]
-    assert statements.number == 2

@@ -21,7 +21,7 @@ from sqlalchemy import Connection, delete, event, select, update
 
 from tests.counts.counted import everything, part
 from tests.filled import FillOnce
-from tests.helpers import SPANS, csv_text, question_of, undo
+from tests.helpers import question_of, undo
 from tests.history.scripts import answers
 from tests.profiles import both, examples, on_sqlite
 from tracker.counts import import_tallies, kept_counts
@@ -311,11 +311,3 @@ def test_columns_are_read_as_they_were_written(numbers: list[list[int]], texts: 
     columns: kept_counts.Columns = [*map(np.array, zip(*numbers, strict=True)), texts]
     read = kept_counts._read(kept_counts._written(columns))
     assert [[*column] for column in read] == [[*column] for column in columns]
-
-
-def test_counts_of_spans_are_the_same_when_asked_again(ledger: Ledger, write: Write) -> None:
-    rows = [("item", "annotator", "category", "start", "end")]
-    rows += [(f"i{n}", who, "x", n, n + 3) for n in range(9) for who in "ab"]
-    ledger.import_file(write(csv_text(rows)), "p", options=SPANS)
-    first = agreement(ledger)
-    assert agreement(ledger) == first

@@ -60,8 +60,6 @@ def who(ledger: Ledger, **selecting: Any) -> set[str]:
 def test_annotators_are_chosen_by_name(chosen: Ledger) -> None:
     """By other names, too; references and models where they are named."""
     assert who(chosen) == {"ann", "bob", "cat", "dot"}
-    assert who(chosen, annotators="ann") == {"ann"}
-    assert who(chosen, exclude_annotators=["ann", "bob"]) == {"cat", "dot"}
     assert who(chosen, annotators=["ann", "bob"], exclude_annotators="bob") == {"ann"}
     audits = chosen.audit("p"), chosen.audit("p", annotators=["ann", "gold"])
     accuracies = [{one.name: one.figures["gold_accuracy"] for one in audit.annotators}
@@ -72,7 +70,7 @@ def test_annotators_are_chosen_by_name(chosen: Ledger) -> None:
         assert result.gold is not None, selecting
         assert result.gold.answers == 12 * result.counts.annotators, "truths stay"
     assert chosen.agreement("p", exclude_annotators="gold").gold is None
-    assert chosen.agreement("p", where={"lang": "nl"}).gold.items == 4  # type: ignore[union-attr]
+    assert chosen.agreement("p", where={"lang": ["nl", "de"]}).counts.items == 8
     with chosen.writing("p") as (connection, project):
         rename_annotator(connection, project, "ann", "anna")
         add_annotator_alias(connection, project, "bob", "robert")
@@ -170,13 +168,10 @@ def test_snapshots_and_audits_tell_the_choice(chosen: Ledger) -> None:
     chosen.snapshot("p", name="all")
     choice = Selecting(exclude_annotators="dot", until="2020-04-01", where={"lang": "nl"})
     snapshot = chosen.snapshot("p", name="some", **choice)
-    selection = {
+    selection = dict.fromkeys(("since", "as_of", "known_at")) | {
         "annotators": [],
         "excluded": ["dot"],
-        "since": None,
         "until": "2020-04-01T23:59:59.999999Z",
-        "as_of": None,
-        "known_at": None,
         "where": {"lang": ["nl"]},
     }
     listed = json.loads(json.dumps(chosen.history("p").to_dict()))["snapshots"]
@@ -185,14 +180,9 @@ def test_snapshots_and_audits_tell_the_choice(chosen: Ledger) -> None:
         assert find_snapshot(connection, question, "some") == snapshot
     assert snapshot.assessment.selection == selection
     assert snapshot.assessment.counts.items == 4
-    again = chosen.agreement("p", **choice)
-    assert again.to_dict()["selection"] == selection
-    assert again.patterns == snapshot.assessment.patterns
     assert chosen.audit("p").to_dict()["selection"] is None
     audit = chosen.audit("p", annotators=["bob", "ann"]).to_dict()
     assert audit["selection"]["annotators"] == ["ann", "bob"]
-    rows = [(row["annotator"], row["items_shared"]) for row in audit["annotators"]]
-    assert rows == [("ann", 12), ("bob", 12)]
     with chosen.reading("p") as (connection, project):
         assert list_flags(connection, project) == []
 

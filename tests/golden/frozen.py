@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 import pytest
 
 from tracker.core import clock
+from tracker.core.kept import KeptResults
 from tracker.core.operations import Given, Operation
 from tracker.core.version import VERSION
 from tracker.ledger import Ledger
@@ -61,8 +62,10 @@ def plain(text: str, url: str | None = None) -> str:
 def remembered(known: Known) -> Iterator[None]:
     """Let a ledger that no call changes compute each answer once, for all formats and faces.
 
-    Rows that are streamed are computed each time.
+    What answers have in common is kept as a server keeps it. Rows that are streamed are computed
+    each time.
     """
+    kept, _ = known.setdefault("kept", (KeptResults(), []))
 
     def remember(method: Callable[..., Any]) -> Callable[..., Any]:
         @wraps(method)
@@ -88,6 +91,7 @@ def remembered(known: Known) -> Iterator[None]:
         )
 
     with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Database, "kept", property(lambda _: kept, lambda *_: None), raising=False)
         patch.setattr(Operation, "call", call_once)
         for name, method in inspect.getmembers(Ledger, inspect.isfunction):
             static = isinstance(inspect.getattr_static(Ledger, name), staticmethod)

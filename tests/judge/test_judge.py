@@ -136,19 +136,6 @@ def test_figures_are_those_of_a_plain_count(ledger: Ledger) -> None:
     assert judge.distances.cross_entropy.value == pytest.approx(np.mean(entropies))
 
 
-@pytest.mark.parametrize(
-    ("right", "items", "verdict"),
-    [(0.97, 300, "trusted"), (0.5, 300, "not_trusted"), (0.9, 20, "insufficient")],
-)
-def test_a_verdict_says_what_is_sure(
-    ledger: Ledger, right: float, items: int, verdict: str
-) -> None:
-    judge = judged(ledger, filled(ledger, drawn(3, items, {"gpt": right})))
-    assert judge.verdict == verdict
-    assert (judge.more is None) == (verdict != "insufficient")
-    assert f"{judge.main.model_with_humans.value:.3f}" in judge.why
-
-
 def test_a_judge_of_the_most_frequent_answer_is_not_trusted_by_its_percent(ledger: Ledger) -> None:
     """Percent agreement alone would trust a judge that always says the same."""
     draw = np.random.default_rng(4)

@@ -166,17 +166,18 @@ def test_unread_files_are_not_counted(ledger: Ledger, lake: Path) -> None:
 
 
 def test_figures_of_before_are_those_of_the_files_of_then(ledger: Ledger, lake: Path) -> None:
+
+    def figures(**asked: Any) -> Any:
+        return ledger.agreement("q", **asked).to_dict()["measures"]
+
     ledger.snapshot("q", name="first")
-    first = agreement(ledger, "q")
+    first = figures()
     then = clock.iso(ledger.projects.changes("q").acts[0].at)
     write_parquet(lake / "2.parquet", some_rows(20, 60, 3))
     ledger.projects.read_labels("q")
     ledger.snapshot("q", name="second")
-    assert agreement(ledger, "q", known_at=then).count("'items'") == first.count("'items'")
-    verified = ledger.verify("q")
-    assert not verified.faults
-    compared = ledger.compare("q", "first", "second").to_dict()
-    assert compared["b"]["name"] == "second"
+    assert figures(known_at=then) == first
+    assert ledger.compare("q", "first", "second").to_dict()["b"]["name"] == "second"
     write_parquet(lake / "0.parquet", some_rows(40, 0, 9))
     ledger.projects.read_labels("q")
     with pytest.raises(FilesChanged, match="1 file of then changed since"):
@@ -274,15 +275,14 @@ def test_labels_in_files_are_only_read(ledger: Ledger, lake: Path) -> None:
 @pytest.mark.parametrize(
     ("types", "labels"),
     [
-        ({"item": pa.int64(), "labeled_at": pa.timestamp("ns")}, None),
-        ({"item": pa.int32(), "annotator": pa.int64(), "seconds": pa.int64()}, None),
+        ({"item": pa.int32(), "annotator": pa.int64(), "labeled_at": pa.timestamp("ns")}, None),
         ({"item": pa.large_string(), "annotator": pa.string(), "kind": None}, None),
-        ({"category": pa.bool_(), "labeled_at": pa.timestamp("ms", "UTC")}, [True, False]),
-        ({"category": pa.int8(), "pass": None}, [1, 2]),
+        ({"category": pa.bool_(), "labeled_at": pa.timestamp("ms", "UTC"), "pass": None},
+         [True, False]),
         ({"category": pa.float64(), "seconds": None}, [1.0, 2.0]),
     ],
-    ids=["numbers of items", "numbers of annotators", "texts", "truths", "integers", "floats"],
-)
+    ids=["numbers of items and annotators", "texts", "truths", "floats"],
+)  # fmt: skip
 def test_columns_of_other_types_are_read_as_an_import_reads_them(
     ledger: Ledger, tmp_path: Path, types: dict[str, Any], labels: list[Any] | None
 ) -> None:
@@ -297,41 +297,29 @@ def test_columns_of_other_types_are_read_as_an_import_reads_them(
     ledger.import_file(file, "p")
     ledger.projects.create("q", labels_at=str(file))
     assert agreement(ledger, "q") == agreement(ledger, "p")
-    audits = [str(ledger.audit(name).to_dict()).replace("'q'", "'p'") for name in "pq"]
-    assert audits[0] == audits[1]
 
 
 def test_columns_are_mapped_as_in_an_import(ledger: Ledger, tmp_path: Path) -> None:
-    rows = pa.table(
-        {
-            "doc": ["i", "i", "j", "j"],
-            "coder": ["A", "B"] * 2,
-            "verdict": ["x", "x", "y", "x"],
-            "on": pa.array([date(2026, 1, 2)] * 4),
-        }
-    )
-    pa.parquet.write_table(rows, tmp_path / "a.parquet")
+    names = ["doc", "coder", "verdict", "on"]
+    cells = [["i", "i", "j", "j"], ["A", "B"] * 2, ["x", "x", "y", "x"], [date(2026, 1, 2)] * 4]
+    file = tmp_path / "a.parquet"
+    pq.write_table(pa.table(cells, names), file)
     columns = ["item=doc", "annotator=coder", "category=verdict", "labeled_at=on"]
-    ledger.import_file(tmp_path / "a.parquet", "p", columns=columns)
-    ledger.projects.create("q", labels_at=str(tmp_path / "a.parquet"), columns=columns)
+    ledger.import_file(file, "p", columns=columns)
+    ledger.projects.create("q", labels_at=str(file), columns=columns)
     assert agreement(ledger, "q") == agreement(ledger, "p")
     for wrong, why in (
-        (["item=gone"], "gone"),
-        (["comment=on"], "--map comment: it is not read of labels in files"),
-        (["item=doc+on"], "one column of the files"),
+        ("item=gone", "gone"),
+        ("comment=on", "--map comment: it is not read of labels in files"),
+        ("item=doc+on", "one column of the files"),
+        ("annotator=cader", r"no column 'cader'.*\n.*'coder'"),
+        ("category=verdict", "no column for the item or the annotator"),
     ):
         with pytest.raises(TrackerError, match=why):
-            ledger.projects.create("r", labels_at=str(tmp_path), columns=wrong)
-    with pytest.raises(Refused, match="no column 'cader'") as misspelled:
-        ledger.projects.create("r", labels_at=str(tmp_path), columns=["annotator=cader"])
-    assert "coder" in str(misspelled.value.mend)
-    pq.write_table(rows.rename_columns(["a", "b", "category", "on"]), tmp_path / "a.parquet")
-    with pytest.raises(Refused, match="no column for the item or the annotator") as caught:
-        ledger.projects.create("r", labels_at=str(tmp_path), columns=["category=category"])
-    assert caught.value.mend == "say which: --map item=COLUMN --map annotator=COLUMN"
+            ledger.projects.create("r", labels_at=str(tmp_path), columns=[wrong])
 
 
-@pytest.mark.parametrize("names", [("file", "file_index"), ("File_Index",), ("remark",)])
+@pytest.mark.parametrize("names", [("file", "file_index"), ("File_Index", "remark")])
 def test_other_columns_of_files_may_have_any_name_and_differ(
     ledger: Ledger, tmp_path: Path, names: Sequence[str]
 ) -> None:
@@ -368,49 +356,29 @@ def test_a_place_is_a_file_a_folder_a_pattern_or_a_url(tmp_path: Path) -> None:
         names(str(tmp_path / "x*.parquet"))
 
 
-@pytest.mark.parametrize(
-    "address",
-    [
-        "s3://key:hunter2@bucket/labels",
-        "s3://hunter2@bucket/labels",
-        "gs://bucket/labels?access_token=hunter2",
-        "https://host/labels.parquet?sig=hunter2",
-        "s3://bucket/labels?secret_key=hunter2&region=eu",
-    ],
+SECRET = (
+    "s3://key:hunter2@bucket/labels",
+    "s3://hunter2@bucket/labels",
+    "gs://bucket/labels?access_token=hunter2",
+    "https://host/labels.parquet?sig=hunter2",
+    "s3://bucket/labels?secret_key=hunter2&region=eu",
 )
-def test_credentials_in_an_address_are_neither_stored_nor_printed(
-    ledger: Ledger, address: str
-) -> None:
-    url = f"sqlite:///{ledger.database.file}"
-    command = ["--database", url, "project", "create", "q", "--labels-at", address]
-    run = CliRunner().invoke(app, command)
-    assert isinstance(run.exception, InvalidOption)
-    assert "holds credentials" in str(run.exception)
-    assert "hunter2" not in f"{run.output}{run.stderr}{run.exception!r}{run.exception}"
-    assert b"hunter2" not in Path(str(ledger.database.file)).read_bytes()
 
 
-def test_other_places_and_engines_are_refused(ledger: Ledger) -> None:
+def test_places_and_engines_that_are_refused_and_never_a_secret_printed(ledger: Ledger) -> None:
     for address, engine, why in (
+        *((secret, None, "holds credentials") for secret in SECRET),
         ("http://host/a.parquet", None, "--labels-at"),
         ("", None, "--labels-at is empty"),
         ("a.parquet", "oracle", "there is no engine 'oracle' for labels in files"),
     ):
-        with pytest.raises(InvalidOption, match=why):
+        with pytest.raises(InvalidOption, match=why) as refused:
             ledger.projects.create("q", labels_at=address, engine=engine)
+        assert "hunter2" not in f"{refused.value!r}{refused.value}"
+    assert b"hunter2" not in Path(str(ledger.database.file)).read_bytes()
     with pytest.raises(Refused, match=r"DuckDB: .*nowhere") as caught:
         file_engine("duckdb").table("SELECT nothing FROM nowhere")
     assert "\n" not in caught.value.message
-
-
-def test_moments_without_a_time_are_those_of_the_reading(ledger: Ledger, tmp_path: Path) -> None:
-    write_parquet(tmp_path / "a.parquet", [Row("i", who, "x", 1, None) for who in "AB"])
-    ledger.projects.create("q", labels_at=str(tmp_path))
-    [read] = [act for act in ledger.projects.changes("q").acts if act.kind == "read labels"]
-    with ledger.asking("q") as (connection, _):
-        label = Base.metadata.tables["labels"]
-        assert {*connection.scalars(select(label.c.labeled_at))} == {read.at}
-        assert read.at > FIRST
 
 
 @on_sqlite
@@ -420,12 +388,8 @@ def test_the_command_shows_what_it_read(ledger: Ledger, lake: Path) -> None:
     told = CliRunner().invoke(app, [*asked, "read-labels", "q", "--json"])
     read = json.loads(told.stdout)
     assert (read["files"], read["added"], read["labels_at"]) == (3, 1, str(lake))
-    shown = CliRunner().invoke(app, [*asked, "show", "q", "--json"])
-    about = json.loads(shown.stdout)
+    about = json.loads(CliRunner().invoke(app, [*asked, "show", "q", "--json"]).stdout)
     assert (about["labels_at"], about["engine"]) == (str(lake), "duckdb")
-    table = CliRunner().invoke(app, [*asked, "show", "q"]).stdout
-    (engine,) = (line for line in table.splitlines() if "counted by" in line)
-    assert engine.split()[-1] == "duckdb"
 
 
 # -- Counts and figures of files and of a ledger -----------------------------------------
@@ -519,7 +483,6 @@ def test_figures_are_those_of_the_ledger(
         ]  # fmt: skip
         if not held:
             results += [ledger.agreement(project, as_of="2026-01-20")]
-            results += [ledger.history(project, "week")]
         assert ledger.moments(project, 9) == ledger.moments("p", 9)
         payloads = [result.to_dict() for result in results]
         assert ("manifest" in payloads[0]) == (project == "q")
