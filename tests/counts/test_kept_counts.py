@@ -185,6 +185,7 @@ def test_whether_any_answer_is_of_a_kind_is_looked_for_in_touched_items(
 
     nothing, empty = Present(False, False, False, False), Present(False, False, True, False)
     assert contents() == (nothing, {"database"})
+    assert contents() == (nothing, {"kept"})
     filled.import_frame(answers_frame(2, 40), "p")
     assert contents() == (nothing, {"touched"})
     two = [filled.import_file(write(f"item,annotator,category\n{n},a,\n"), "p").id for n in (1, 2)]

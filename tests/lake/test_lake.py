@@ -1,10 +1,12 @@
-"""Reading which files hold the labels: what is new is checked, and counted alone."""
+"""Labels in files: what is new is checked, and counted alone, by DuckDB or by Spark."""
 
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable, Sequence
 from datetime import date
+from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -41,7 +43,7 @@ from tracker.counts import import_tallies
 from tracker.counts.filter import AnswerFilter, select_answers
 from tracker.lake import connection as lake_connection
 from tracker.lake import recorded
-from tracker.lake.choose import file_engine
+from tracker.lake.choose import check_file_engine, file_engine, is_master
 from tracker.lake.connection import LakeConnection
 from tracker.lake.duckdb import DuckDBFiles
 from tracker.lake.files import Address
@@ -313,10 +315,12 @@ def test_columns_are_mapped_as_in_an_import(ledger: Ledger, tmp_path: Path) -> N
         ("comment=on", "--map comment: it is not read of labels in files"),
         ("item=doc+on", "one column of the files"),
         ("annotator=cader", r"no column 'cader'.*\n.*'coder'"),
-        ("category=verdict", "no column for the item or the annotator"),
     ):
         with pytest.raises(TrackerError, match=why):
             ledger.projects.create("r", labels_at=str(tmp_path), columns=[wrong])
+    pq.write_table(pa.table(cells, ["a", "b", "category", "on"]), file)
+    with pytest.raises(Refused, match=r"no column for the item or the annotator.*\n.*item=COLUMN"):
+        ledger.projects.create("r", labels_at=str(tmp_path), columns=["category=category"])
 
 
 @pytest.mark.parametrize("names", [("file", "file_index"), ("File_Index", "remark")])
@@ -490,3 +494,90 @@ def test_figures_are_those_of_the_ledger(
         return [text.replace(f"'{project}'", "'r'") for text in texts]
 
     assert figures("q") == figures("p")
+
+
+# -- Spark counts what DuckDB does, to the last digit; one session serves all tests ------
+
+MISSING = [name for name in ("pyspark", "sqlglot") if find_spec(name) is None]
+MISSING += [] if shutil.which("java") else ["Java"]
+needs_spark = pytest.mark.skipif(
+    bool(MISSING),
+    reason=f"Spark is NOT tested: no {', no '.join(MISSING)}; pip install -e '.[spark]', and Java",
+)
+
+
+MASTER = "local[2]"
+
+
+@pytest.fixture
+def two_lakes(sqlite_ledger: Ledger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The same files for two projects: d counts in DuckDB, s in Spark."""
+    monkeypatch.setattr(recorded, "PART", 1)
+    monkeypatch.setattr(import_tallies, "LEAST_ROWS", 1)
+    folder = tmp_path / "a lake+ü%"
+    write_parquet(folder / "0 of 2.parquet", some_rows())
+    write_parquet(folder / "1 of 2.parquet", some_rows(20, 40, 2))
+    for name, engine in (("d", "duckdb"), ("s", MASTER)):
+        sqlite_ledger.projects.create(
+            name, labels_at=str(folder), engine=engine, categories=CATEGORIES
+        )
+    return folder
+
+
+def counted(ledger: Ledger, project: str, choice: AnswerFilter) -> dict[str, Any]:
+    with ledger.asking(project) as (connection, question):
+        selection = select_answers(connection, question, choice)
+        counts = everything(connection, selection)
+        drawn = count_patterns_by_slice(connection, selection, 0.3)
+    files = [(who, file.number, own) for who, file, own in counts.pop("files") or ()]
+    return counts | {"files": files, "drawn": drawn}
+
+
+def told(ledger: Ledger, project: str) -> list[str]:
+    figures: list[Any] = [
+        ledger.agreement(project),
+        ledger.audit(project),
+        [*ledger.by_pair(project).pairs],
+        ledger.agreement(project, as_of="2026-01-20"),
+        ledger.compare(project, "2026-01-01..2026-01-20", "2026-01-21..2026-02-20"),
+        ledger.history(project, every="week"),
+    ]
+    return [str(figure).replace(f"'{project}'", "'p'") for figure in figures]
+
+
+@pytest.mark.spark
+@needs_spark
+def test_spark_counts_what_duckdb_counts(sqlite_ledger: Ledger, two_lakes: Path) -> None:
+    for choice in (AnswerFilter(), AnswerFilter(excluded=("A",))):
+        assert counted(sqlite_ledger, "s", choice) == counted(sqlite_ledger, "d", choice)
+    assert told(sqlite_ledger, "s") == told(sqlite_ledger, "d")
+    table = pq.read_table(two_lakes / "0 of 2.parquet")
+    pq.write_table(table.append_column("file", [["f"] * len(table)]), two_lakes / "0 of 2.parquet")
+    touch(two_lakes / "0 of 2.parquet", 3)
+    files = (("2 of 2.parquet", some_rows(9, 60, 3)), ("1 of 2.parquet", some_rows(20, 40, 5)))
+    for name, rows in files:
+        write_parquet(two_lakes / name, rows, {"seconds": None})
+        touch(two_lakes / name, 5)
+        read = [sqlite_ledger.projects.read_labels(project) for project in "sd"]
+        assert read[0].manifest == read[1].manifest
+        assert told(sqlite_ledger, "s")[0] == told(sqlite_ledger, "d")[0]
+
+
+def test_a_cluster_is_named_by_its_master() -> None:
+    names = ("spark://host:7077", "local[2]", "local[*]", "local-cluster[2,1,1024]", "yarn",
+             "local", "k8s://https://host:443")  # fmt: skip
+    assert all(map(is_master, names))
+    assert not any(map(is_master, ("spark", "duckdb", "native", "auto", "spark:host", "")))
+
+
+def test_an_engine_that_is_not_installed_is_told_of(
+    sqlite_ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tracker.lake.choose.find_spec", lambda _: None)
+    for name, extra in (("duckdb", "duckdb"), (MASTER, "spark")):
+        with pytest.raises(Refused, match="is not installed") as caught:
+            check_file_engine(name)
+        assert f"annotation-tracker[{extra}]" in str(caught.value)
+    url = f"sqlite:///{sqlite_ledger.database.file}"
+    run = CliRunner().invoke(app, ["--database", url, "--engine", MASTER, "project", "list"])
+    assert isinstance(run.exception, Refused)
