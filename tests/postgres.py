@@ -36,8 +36,6 @@ SECONDS_TO_START = 60.0
 SECONDS_TO_STOP = 30.0
 SECONDS_BETWEEN_TRIES = 0.02
 PORT = 5432
-# Bytes; leaves room for "/pg12345678/.s.PGSQL.5432" in sun_path, which is 104 on macOS.
-LONGEST_SOCKET_FOLDER = 75
 
 SETTINGS = {
     "listen_addresses": "",
@@ -136,10 +134,7 @@ def server() -> Iterator[str]:
 
 def _configured(text: str) -> str:
     try:
-        url = make_url(text)
-        if url.get_backend_name() != "postgresql":
-            raise Unavailable(f"{VARIABLE} is not a postgresql:// URL")
-        url = url.set(drivername="postgresql+psycopg")
+        url = make_url(text).set(drivername="postgresql+psycopg")
         _connect(url).close()
     except (ArgumentError, ValueError) as error:
         # Not the parser's own words: they may repeat the password.
@@ -190,7 +185,8 @@ def _start_any() -> Started:
 
 def _start(binaries: Binaries) -> Started:
     identity = _identity()
-    folder = Path(tempfile.mkdtemp(prefix="pg", dir=_short_folder(identity)))
+    # A short path, as those of sockets must be, that any user can enter.
+    folder = Path(tempfile.mkdtemp(prefix="pg", dir="/tmp"))
     try:
         if identity is not None:
             os.chown(folder, *identity)
@@ -203,22 +199,11 @@ def _start(binaries: Binaries) -> Started:
 
 
 def _identity() -> Identity | None:
-    """Whom the server runs as: ``nobody`` where we are root, whom Postgres refuses; else us."""
+    """Return ``nobody`` where we are root, whom Postgres refuses; None to run it ourselves."""
     if os.geteuid() != 0:
         return None
-    try:
-        nobody = pwd.getpwnam("nobody")
-    except KeyError as error:
-        raise Unavailable("run as root, and there is no user nobody to drop to") from error
+    nobody = pwd.getpwnam("nobody")
     return Identity(nobody.pw_uid, nobody.pw_gid)
-
-
-def _short_folder(identity: Identity | None) -> Path:
-    """A temporary folder that the server can enter and whose sockets' paths fit sun_path."""
-    usual = Path(tempfile.gettempdir())
-    fits = len(os.fsencode(usual)) <= LONGEST_SOCKET_FOLDER
-    enterable = identity is None or _open_to_all(usual)
-    return usual if fits and enterable else Path("/tmp")  # noqa: S108 - only mkdtemp's parent
 
 
 def _open_to_all(path: Path) -> bool:
