@@ -10,6 +10,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from sqlalchemy import Integer, literal, select
 
 from tests.counts.plain import LATE, Given, Rows, compare, compare_groups, store, store_raw
 from tests.counts.selected import DAY, START, Selected, check_each, selected
@@ -447,3 +450,18 @@ def test_the_rows_of_a_cluster_follow_each_other_in_any_plan(
         connection.exec_driver_sql("SET LOCAL enable_sort = off")
         connection.exec_driver_sql("ANALYZE labels, item_attributes")
         compare_groups(connection, project, raw.plain(), "lang", AnswerFilter())
+
+
+@given(st.lists(st.integers(1, 30), min_size=2, max_size=5))
+@example([30, 30, 2])  # all bits of an integer
+@example([30, 30, 3])
+def test_a_key_of_the_database_gives_the_columns_back(ledger: Ledger, widths: list[int]) -> None:
+    row = tuple((1 << width) - 1 - place % 2 for place, width in enumerate(widths))
+    packing = Packing(tuple(widths))
+    key = packing.key([literal(value, Integer) for value in row])
+    with ledger.database.read() as connection:
+        found = tuple(connection.execute(select(*key)).one())
+    assert len(key) == (1 if sum(widths) <= 62 else len(widths))
+    assert packing.unpack(found) == row
+    before, last = packing.split_last(found)
+    assert (*packing.but_last.unpack(before), last) == row

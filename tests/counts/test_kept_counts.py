@@ -107,6 +107,16 @@ def test_kept_counts_are_right_after_every_act(ledger: Ledger) -> None:
             assert counts == everything(connection, selected(connection), names), place
 
 
+def test_what_does_not_add_up_over_items_is_counted_of_all(ledger: Ledger) -> None:
+    for day, items in ((2, 12), (1, 5)):
+        frame = answers_frame(items, 20 * day, day).assign(labeled_at=f"2026-01-0{day}")
+        ledger.import_frame(frame, "p")
+        with ledger.database.read() as connection:
+            counts = everything(connection, selected(connection), ["blocks", "transitions"])
+            connection.info[TALLIES] = None
+            assert everything(connection, selected(connection), counts) == counts
+
+
 def test_an_attribute_given_to_untouched_items_is_counted(ledger: Ledger, write: Write) -> None:
     """Which items are chosen follows from more than answers."""
     ledger.import_file(write("item,annotator,category\n1,a,x\n1,b,x\n2,a,x\n2,b,y\n"), "p")

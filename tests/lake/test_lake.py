@@ -168,20 +168,28 @@ def test_unread_files_are_not_counted(ledger: Ledger, lake: Path) -> None:
 
 
 def test_figures_of_before_are_those_of_the_files_of_then(ledger: Ledger, lake: Path) -> None:
+    """And those of another project, which may have changed since, are no matter of theirs."""
+    other = write_parquet(lake.parent / "other.parquet", some_rows(9))
 
     def figures(**asked: Any) -> Any:
         return ledger.agreement("q", **asked).to_dict()["measures"]
 
+    def read(file: Path, rows: list[Row], project: str) -> None:
+        write_parquet(file, rows)
+        ledger.projects.read_labels(project)
+
+    ledger.projects.create("r", labels_at=str(other), categories=CATEGORIES)
+    read(lake / "2.parquet", some_rows(9, 60, 3), "q")
     ledger.snapshot("q", name="first")
     first = figures()
     then = clock.iso(ledger.projects.changes("q").acts[0].at)
-    write_parquet(lake / "2.parquet", some_rows(20, 60, 3))
-    ledger.projects.read_labels("q")
+    for items in (8, 7, 6):
+        read(other, some_rows(items), "r")
+    read(lake / "3.parquet", some_rows(9, 70, 4), "q")
     ledger.snapshot("q", name="second")
     assert figures(known_at=then) == first
     assert ledger.compare("q", "first", "second").to_dict()["b"]["name"] == "second"
-    write_parquet(lake / "0.parquet", some_rows(40, 0, 9))
-    ledger.projects.read_labels("q")
+    read(lake / "0.parquet", some_rows(40, 0, 9), "q")
     with pytest.raises(FilesChanged, match="1 file of then changed since"):
         agreement(ledger, "q", known_at=then)
     assert not ledger.verify("q").faults, "what cannot be counted again is no fault"
