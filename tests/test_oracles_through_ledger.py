@@ -16,7 +16,6 @@ import pytest
 from tests.helpers import write_file
 from tests.measures.oracles import EXPECTED, FOLDER, SETS, SINGLE, load
 from tests.measures.test_oracles import (
-    CLOSE,
     CLOSE_ERROR,
     KEYS,
     NAMES,
@@ -32,7 +31,6 @@ from tracker.agreement.query import Query
 from tracker.ledger import Ledger
 from tracker.projects.questions import QuestionOptions
 
-AMT = Path(__file__).parent / "data" / "amt"
 CASES = [*SINGLE, *SETS]
 PAIRS = "pairwise_cohen (SK agrees)"
 
@@ -193,17 +191,3 @@ def test_case_in_a_ledger(ledger: Ledger, case: str, tmp_path: Path) -> None:
         if WITHOUT in EXPECTED[case]:
             _, value, rows = agreement_influences(study(connection, question, Query()), "annotator")
             check_influence(case, value, [row.to_dict("annotator") for row in rows])
-
-
-def test_the_mechanical_turk_against_the_truth(ledger: Ledger) -> None:
-    for name in ("assignments", "truth"):
-        ledger.import_file(AMT / f"{name}.csv", "turk")
-    told = ledger.agreement("turk").to_dict()
-    assert told["counts"]["items"] == 6
-    assert told["counts"]["annotators"] == 18
-    assert told["counts"]["answers"] == 30
-    gold = told["gold"]
-    assert (gold["items"], gold["answers"]) == (6, 30)
-    assert gold["observed"] == pytest.approx(22 / 30, abs=CLOSE)
-    assert gold["expected"] == pytest.approx(0.5, abs=CLOSE)
-    assert gold["cohen_kappa"] == pytest.approx(7 / 15, abs=CLOSE)

@@ -25,7 +25,7 @@ from nltk.metrics.distance import (
 )
 from seqeval.metrics import f1_score as seqeval_f1
 from seqeval.scheme import IOB2
-from sklearn.metrics import cohen_kappa_score, jaccard_score, precision_recall_fscore_support
+from sklearn.metrics import cohen_kappa_score, precision_recall_fscore_support
 from sklearn.metrics import f1_score as sklearn_f1
 from statsmodels.stats.inter_rater import cohens_kappa
 from statsmodels.stats.inter_rater import fleiss_kappa as statsmodels_fleiss
@@ -35,7 +35,6 @@ from tests.measures.strategies import answered, complete, several_categories
 from tests.profiles import examples
 from tracker.core.tallies import Answer
 from tracker.measures.accuracy import accuracy_from_confusion
-from tracker.measures.category_rates import category_rates
 from tracker.measures.cohen import cohen_kappa
 from tracker.measures.spans.overlap import Span, mark_span_sets
 from tracker.measures.spans.tallies import SpanTally, pooled_span_agreement
@@ -137,19 +136,6 @@ def test_cohens_kappa_and_its_error_with_two_programs(weighting: str, answers: A
 
 
 # -- scikit-learn --------------------------------------------------------------------------
-
-
-@draws
-@given(complete())
-def test_agreement_on_a_category_with_scikit_learn(answers: Answered) -> None:
-    first, second = two_columns(answers)
-    for rate in category_rates(answers.patterns, [0, 1, 2, 3]):
-        one, other = ([held == rate.category for held in column] for column in (first, second))
-        if rate.rate is None:
-            assert not any(one + other)
-            continue
-        assert rate.rate == pytest.approx(jaccard_score(one, other), abs=CLOSE)
-        assert rate.specific_agreement == pytest.approx(sklearn_f1(one, other), abs=CLOSE)
 
 
 @draws

@@ -14,9 +14,8 @@ from fastapi.testclient import TestClient
 
 from tests.cli.conftest import Run
 from tests.golden.conftest import Copy, Memory
-from tests.golden.frozen import plain, remembered
+from tests.golden.frozen import plain, remembered, visible
 from tests.golden.kept import Kept
-from tests.golden.texts import visible
 from tests.web.people import AT as ELSEWHERE
 from tests.web.people import PASSWORD, browser_at, signed_in
 from tests.web.test_roles import ROUTES
