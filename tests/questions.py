@@ -7,13 +7,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from sqlalchemy import select
-
 from tests.helpers import write_file
 from tracker.ledger import Ledger
 from tracker.projects.questions import QuestionOptions
-from tracker.storage.schema import Annotator, Category, Item, Label
-from tracker.storage.schema.labels import of_question
 
 ONLY = "label"
 """The question that a project has when it is made."""
@@ -76,21 +72,6 @@ def fill_rubrics(ledger: Ledger) -> None:
 
 def labels(ledger: Ledger, question: str, project: str = "p") -> list[tuple[Any, ...]]:
     """The labels of a question that stand, sorted: item, annotator, category."""
-    with ledger.asking(project, question=question) as (connection, found):
-        statement = (
-            select(Item.name, Annotator.name, Category.name)
-            .select_from(Label)
-            .join(Item, (Item.project_id == Label.project_id) & (Item.id == Label.item_id))
-            .join(
-                Annotator,
-                (Annotator.project_id == Label.project_id) & (Annotator.id == Label.annotator_id),
-            )
-            .join(
-                Category,
-                (Category.project_id == Label.project_id)
-                & (Category.question_id == Label.question_id)
-                & (Category.id == Label.category_id),
-            )
-            .where(of_question(Label, found.key))
-        )
-        return sorted((tuple(row) for row in connection.execute(statement)), key=str)
+    with ledger.labels(project, questions=[question]) as (names, rows):
+        places = [names.index(name) for name in ("item", "annotator", "category")]
+        return sorted((tuple(row[place] for place in places) for row in rows), key=str)

@@ -1,46 +1,43 @@
-"""Every benchmark can be started, and what its processes import is there."""
+"""Every benchmark can be started, and what it imports is there; mutated files are refused."""
 
 from __future__ import annotations
 
 import ast
 import subprocess
 import sys
-from collections.abc import Iterator
 from importlib import import_module
+from pathlib import Path
 
 import pytest
 
+from benchmarks.fuzz import FORMATS, trial
 from tests.house import CHECKOUT
 
 FOLDER = CHECKOUT / "benchmarks"
 NAMES = sorted(path.stem for path in FOLDER.glob("*.py"))
 
 
-def imported(code: str) -> Iterator[tuple[str, str]]:
-    """Each name that code imports from the package, in texts that are code themselves, too."""
-    for node in ast.walk(ast.parse(code)):
-        if isinstance(node, ast.ImportFrom) and str(node.module).partition(".")[0] == "tracker":
-            yield from ((str(node.module), one.name) for one in node.names)
-        elif isinstance(node, ast.Constant) and "import" in str(node.value):
-            yield from imported(code_in(str(node.value)))
-
-
-def code_in(text: str) -> str:
-    """The text if it is code; else nothing."""
-    try:
-        ast.parse(text)
-    except SyntaxError:
-        return ""
-    return text
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_what_a_benchmark_imports_is_there(name: str) -> None:
-    for module, what in imported((FOLDER / f"{name}.py").read_text("utf-8")):
-        if not hasattr(import_module(module), what):
-            import_module(f"{module}.{what}")
+def test_what_a_benchmark_imports_is_there() -> None:
+    """Within functions, too, which starting it does not call."""
+    for name in NAMES:
+        for node in ast.walk(ast.parse((FOLDER / f"{name}.py").read_text("utf-8"))):
+            if isinstance(node, ast.ImportFrom) and str(node.module).startswith("tracker."):
+                for one in node.names:
+                    if not hasattr(import_module(str(node.module)), one.name):
+                        import_module(f"{node.module}.{one.name}")
 
 
 def test_every_benchmark_can_be_started() -> None:
     run = "import runpy, sys\nfor name in sys.argv[1:]: runpy.run_path(name + '.py')"
     subprocess.run([sys.executable, "-c", run, *NAMES], cwd=FOLDER, check=True)
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_a_whole_file_is_taken_and_a_mutated_one_taken_or_refused(
+    tmp_path: Path, name: str
+) -> None:
+    data, read = FORMATS[name]
+    read(data, tmp_path)
+    fates = {trial(name, seed, tmp_path) for seed in range(15)}
+    assert fates <= {"taken", "refused"}
+    assert "refused" in fates

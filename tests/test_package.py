@@ -70,41 +70,25 @@ def installed(site: Path, tmp_path: Path) -> dict[str, str]:
     return env
 
 
-def names(wheel: Path) -> list[PurePosixPath]:
-    """The files in a wheel."""
+def test_the_wheel_holds_the_package_alone_and_says_who_it_is(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
-        return [PurePosixPath(name) for name in archive.namelist()]
-
-
-def test_what_the_wheel_holds(wheel: Path) -> None:
-    found = {str(name) for name in names(wheel)}
-    migrations = sorted((CHECKOUT / "migrations").rglob("*.py"))
-    assert migrations
-    for path in migrations:
-        assert f"tracker/{path.relative_to(CHECKOUT).as_posix()}" in found
-    for path in (CHECKOUT / "tracker").rglob("*"):
-        if path.is_file() and "__pycache__" not in path.parts:
-            assert path.relative_to(CHECKOUT).as_posix() in found
-    assert {"tracker/py.typed", "tracker/simulate/demo/truth.csv"} <= found
-    assert "tracker/conformance/cases.json" in found
-
-
-def test_what_the_wheel_leaves_alone(wheel: Path) -> None:
-    tops = {name.parts[0] for name in names(wheel)}
-    assert {top for top in tops if not top.endswith(".dist-info")} == {"tracker"}
-    assert not [name for name in names(wheel) if name.suffix in {".pyc", ".db", ".mako~"}]
-
-
-def test_the_wheel_says_who_it_is(wheel: Path) -> None:
-    with zipfile.ZipFile(wheel) as archive:
-        info = {PurePosixPath(name).name: name for name in archive.namelist() if "-info" in name}
+        found = set(archive.namelist())
+        info = {PurePosixPath(name).name: name for name in found if "-info" in name}
         metadata = archive.read(info["METADATA"]).decode()
         entries = archive.read(info["entry_points.txt"]).decode()
+    migrations = {f"tracker/{path.relative_to(CHECKOUT).as_posix()}"
+                  for path in (CHECKOUT / "migrations").rglob("*.py")}  # fmt: skip
+    package = {path.relative_to(CHECKOUT).as_posix() for path in (CHECKOUT / "tracker").rglob("*")
+               if path.is_file() and "__pycache__" not in path.parts}  # fmt: skip
+    assert "tracker/conformance/cases.json" in package
+    assert migrations
+    assert found >= migrations | package
+    assert {name.partition("/")[0] for name in found - {*info.values()}} == {"tracker"}
+    assert not [name for name in found if name.endswith((".pyc", ".db", ".mako~"))]
     assert "LICENSE" in info
-    assert "License-Expression: MIT" in metadata
     # PyPI's `tracker` is another program.
-    assert "\nName: annotation-tracker\n" in metadata
-    assert f"\nVersion: {VERSION}\n" in metadata
+    for line in ("Name: annotation-tracker", f"Version: {VERSION}", "License-Expression: MIT"):
+        assert f"\n{line}\n" in metadata
     assert "tracker = tracker.__main__:main" in entries
 
 

@@ -11,10 +11,6 @@ import pytest
 
 from tests.cli.commands import leaves, options, parse
 from tests.house import CHECKOUT
-from tracker.measures.benchmarks import SCALES as READING_SCALES
-from tracker.measures.citations import SOURCES
-from tracker.measures.registry import MEASURES, Measure
-from tracker.measures.weights import DISTANCES, SCALES, WEIGHTS
 
 README = CHECKOUT / "README.md"
 REFERENCE = CHECKOUT / "docs" / "commands.md"
@@ -98,37 +94,3 @@ def test_the_pages_that_are_made_are_those_of_commands_and_measures() -> None:
     make = runpy.run_path(str(CHECKOUT / "docs" / "generate.py"))
     for page, name in ((REFERENCE, "reference"), (MEASURES_PAGE, "measures")):
         assert page.read_text("utf-8") == make[name](), "run: python docs/generate.py"
-
-
-def test_the_reference_leaves_nothing_out() -> None:
-    text = REFERENCE.read_text("utf-8")
-    for name, command in leaves():
-        section = text.partition(f"\n## tracker {name}\n")[2].partition("\n## ")[0]
-        for parameter in command.params:
-            shown = parameter.name == "help" or parameter.param_type_name == "argument"
-            assert shown or parameter.opts[0] in section, f"{name} {parameter.opts}"
-
-
-@pytest.mark.parametrize("measure", MEASURES.values(), ids=lambda measure: measure.name)
-def test_every_measure_is_on_its_page(measure: Measure) -> None:
-    text = MEASURES_PAGE.read_text("utf-8")
-    section = text.partition(f"\n## {measure.title}\n")[2].partition("\n## ")[0]
-    assert measure.formula in section
-    assert measure.source in section
-    assert measure.cite in SOURCES
-    for reason, when in measure.undefined.items():
-        assert f"`{reason}` | undefined: {when}" in section
-    anchors = {
-        re.sub(r"[^a-z0-9 -]", "", title.lower()).replace(" ", "-")
-        for title in re.findall(r"^## (.*)$", text, re.MULTILINE)
-    }
-    assert set(re.findall(r"\]\(#([^)]*)\)", text)) <= anchors
-
-
-def test_weights_distances_and_words_are_on_the_page() -> None:
-    text = MEASURES_PAGE.read_text("utf-8")
-    for known in (WEIGHTS, SCALES, DISTANCES):
-        for name, one in known.items():
-            assert f"| `{name}` | `{one.formula.replace('|', chr(92) + '|')}` |" in text
-    for name in READING_SCALES:
-        assert f"| `{name}` |" in text

@@ -1,4 +1,4 @@
-"""Random answers, with the programs that others use, where these do not fail.
+"""Random answers, with the programs that others use, and figures that papers print.
 
 1e-9 leaves room for rounding and for nothing else: both compute the same formula.
 """
@@ -20,27 +20,25 @@ from hypothesis import strategies as st
 from nltk.metrics.agreement import AnnotationTask
 from nltk.metrics.distance import (
     binary_distance,
-    interval_distance,
     jaccard_distance,
     masi_distance,
 )
 from seqeval.metrics import f1_score as seqeval_f1
 from seqeval.scheme import IOB2
-from sklearn.metrics import cohen_kappa_score, jaccard_score, precision_recall_fscore_support
+from sklearn.metrics import cohen_kappa_score, precision_recall_fscore_support
 from sklearn.metrics import f1_score as sklearn_f1
 from statsmodels.stats.inter_rater import cohens_kappa
 from statsmodels.stats.inter_rater import fleiss_kappa as statsmodels_fleiss
 
-from tests.measures.answered import Answered
+from tests.measures.answered import Answered, Table, cross_table
 from tests.measures.strategies import answered, complete, several_categories
 from tests.profiles import examples
 from tracker.core.tallies import Answer
 from tracker.measures.accuracy import accuracy_from_confusion
-from tracker.measures.category_rates import category_rates
 from tracker.measures.cohen import cohen_kappa
 from tracker.measures.spans.overlap import Span, mark_span_sets
 from tracker.measures.spans.tallies import SpanTally, pooled_span_agreement
-from tracker.measures.weights import weights
+from tracker.measures.weights import Weighting, weights
 
 CLOSE = 1e-9
 VALUES = {0: 0.0, 1: 1.0, 2: 2.5, 3: 6.0}  # of the categories, where they are numbers
@@ -142,19 +140,6 @@ def test_cohens_kappa_and_its_error_with_two_programs(weighting: str, answers: A
 
 @draws
 @given(complete())
-def test_agreement_on_a_category_with_scikit_learn(answers: Answered) -> None:
-    first, second = two_columns(answers)
-    for rate in category_rates(answers.patterns, [0, 1, 2, 3]):
-        one, other = ([held == rate.category for held in column] for column in (first, second))
-        if rate.rate is None:
-            assert not any(one + other)
-            continue
-        assert rate.rate == pytest.approx(jaccard_score(one, other), abs=CLOSE)
-        assert rate.specific_agreement == pytest.approx(sklearn_f1(one, other), abs=CLOSE)
-
-
-@draws
-@given(complete())
 def test_precision_and_recall_with_scikit_learn(answers: Answered) -> None:
     (table,) = answers.tables.values()
     ours = accuracy_from_confusion(table, len(answers.given), categories=[0, 1, 2, 3])
@@ -189,21 +174,6 @@ def test_precision_and_recall_with_scikit_learn(answers: Answered) -> None:
 def test_kappas_with_nltk(measure: str, method: str, answers: Answered) -> None:
     value = defined(answers.estimate(measure, **DECLARED).value)
     assert value == pytest.approx(getattr(nltk_task(answers), method)(), abs=CLOSE)
-
-
-@draws
-@given(complete(annotators=3))
-def test_s_with_nltk(answers: Answered) -> None:
-    used = sorted({answer for given_ in answers.given for (answer,) in given_.values()})
-    value = defined(answers.estimate("brennan_prediger", categories=used).value)
-    assert value == pytest.approx(nltk_task(answers).S(), abs=CLOSE)  # of the categories used
-
-
-@draws
-@given(answered())
-def test_alpha_of_numbers_with_nltk(answers: Answered) -> None:
-    value = defined(answers.estimate("krippendorff_alpha", scale="interval", **DECLARED).value)
-    assert value == pytest.approx(nltk_task(answers, interval_distance).alpha(), abs=CLOSE)
 
 
 @pytest.mark.parametrize(
@@ -270,3 +240,50 @@ def test_f1_of_spans_with_nervaluate_seqeval_and_scikit_learn(
     assert ours["span_f1_unlabelled"].true_positives == theirs["exact"].correct
     for got, want in ((strict.precision, exact.precision), (strict.recall, exact.recall)):
         assert (got or 0) == pytest.approx(want, abs=CLOSE)  # theirs is 0 without a span
+
+
+# -- figures that papers print, and that are in no case of tests/data/oracles --------------
+
+EXACT = 1e-12
+# Shares of 200 patients of Cohen (1968): personality disorder, neurosis, psychosis.
+SHARES = [[0.44, 0.07, 0.09], [0.05, 0.20, 0.05], [0.01, 0.03, 0.06]]
+PATIENTS_OF_COHEN = cross_table([[round(200 * share) for share in row] for row in SHARES])
+
+
+@pytest.mark.parametrize(
+    ("table", "observed", "expected", "kappa", "within"),
+    [
+        (cross_table([[3, 0], [0, 4]]), 1, 25 / 49, 1, EXACT),
+        (cross_table([[4, 8], [6, 12]]), 16 / 30, 16 / 30, 0, EXACT),
+        (cross_table([[0, 5], [5, 0]]), 0, 0.5, -1, EXACT),
+        (PATIENTS_OF_COHEN, 0.70, 0.41, 0.492, 5e-4),
+    ],
+    ids=["perfect", "chance", "Cohen (1960), p. 42: the least kappa", "Cohen (1968)"],
+)
+def test_cohens_kappa(
+    table: Table, observed: float, expected: float, kappa: float, within: float
+) -> None:
+    ours = cohen_kappa(table)
+    assert ours.observed == pytest.approx(observed, abs=EXACT)
+    assert ours.expected == pytest.approx(expected, abs=EXACT)
+    assert ours.value == pytest.approx(kappa, abs=within)
+
+
+class ByGravity(Weighting):
+    """Agreement weights from the paper's disagreement weights, the gravest being 0."""
+
+    name = "gravity"
+    size = 3
+    # How grave a disagreement is; no three points on a line are so far apart.
+    apart = np.array([[0.0, 1.0, 3.0], [1.0, 0.0, 6.0], [3.0, 6.0, 0.0]])
+
+    def between(self, first: Any, second: Any) -> Any:
+        return 1 - self.apart[first, second] / self.apart.max()
+
+
+def test_weighted_kappa_of_cohen_1968() -> None:
+    kappa = cohen_kappa(PATIENTS_OF_COHEN, weighting=ByGravity())
+    # Mean disagreement weights, observed and by chance: sums of printed shares, exact.
+    assert kappa.observed == pytest.approx(1 - 0.90 / 6, abs=EXACT)
+    assert kappa.expected == pytest.approx(1 - 1.38 / 6, abs=EXACT)
+    assert kappa.value == pytest.approx(0.348, abs=5e-4)

@@ -33,7 +33,12 @@ from tracker.counts.tallies import (
     select_label_contents,
     skip_tallies,
 )
-from tracker.counts.timeline import Stretches, count_patterns_by_moment, count_transitions
+from tracker.counts.timeline import (
+    Stretches,
+    count_patterns_by_moment,
+    count_timeline_blocks,
+    count_transitions,
+)
 
 WEEKS = Stretches(7 * DAY, 2_900 * 7 * DAY, 4_000 * 7 * DAY)
 MODELS = frozenset({2})
@@ -85,6 +90,12 @@ def items_with_models(connection: Connection, selection: Selection) -> Any:
     return items.pairs, rows_of(items.pair, items.answers, items.given, items.same, items.items)
 
 
+def blocks(connection: Connection, selection: Selection) -> Any:
+    """Count what does not add up over items, and so may not be carried over from before."""
+    found = count_timeline_blocks(connection, selection, 2)
+    return plain(found.tallies), found.began
+
+
 COUNTS: dict[str, Callable[[Connection, Selection], Any]] = {
     "patterns": lambda *at: dict(count_item_patterns(*at).counts),
     "tallies": lambda *at: plain(count_annotator_tallies(*at).counts),
@@ -108,6 +119,7 @@ COUNTS: dict[str, Callable[[Connection, Selection], Any]] = {
         count_labelled_answers(connection, selection.without(MODELS), MODELS)
     ),
     "beside": items_with_models,
+    "blocks": blocks,
 }
 """Every count whose rows add up, as values that can be compared."""
 

@@ -93,7 +93,6 @@ def follow(
         ("sqlite", "one", range(7)),
         ("sqlite", "several", range(6, 14)),
         ("postgresql", "several", range(7)),
-        ("postgresql", "one", range(6, 14)),
     ],
 )
 def test_every_count_after_every_kind_of_change(

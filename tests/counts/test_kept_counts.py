@@ -6,10 +6,7 @@ What they are after every kind of change is compared in `test_every_count.py`.
 from __future__ import annotations
 
 import io
-import os
 import re
-import subprocess
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
@@ -20,18 +17,17 @@ import pandas as pd
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from sqlalchemy import Connection, delete, event, func, select, update
+from sqlalchemy import Connection, delete, event, select, update
 
 from tests.counts.counted import everything, part
 from tests.filled import FillOnce
-from tests.helpers import SPANS, csv_text, question_of, undo
+from tests.helpers import question_of, undo
 from tests.history.scripts import answers
-from tests.profiles import both, examples, exhaustive, on_sqlite
+from tests.profiles import both, examples, on_sqlite
 from tracker.counts import import_tallies, kept_counts
 from tracker.counts.filter import EVERYTHING, select_answers
-from tracker.counts.items import count_answers_per_item
 from tracker.counts.selection import Selection
-from tracker.counts.tallies import Present, count_item_patterns, select_label_contents
+from tracker.counts.tallies import Present, select_label_contents
 from tracker.ledger import Ledger
 from tracker.projects import touched
 from tracker.projects.projects import last_change
@@ -93,26 +89,32 @@ ACTS: list[Callable[[Ledger], object]] = [
     lambda ledger: ledger.categories.rename("p", "y", "why"),
     lambda ledger: ledger.annotators.rename("p", "A", "Anna"),
     lambda ledger: ledger.annotators.alias("p", "B", "Bob"),
-    lambda ledger: ledger.annotators.merge("p", "C", "B"),
-    lambda ledger: ledger.annotators.split("p", "C"),
     lambda ledger: ledger.items.alias("p", "i1", "one"),
     lambda ledger: ledger.projects.set("p", timezone="Europe/Berlin"),
     lambda ledger: ledger.adjudication.decide("p", "i0", ["x"], reason="ambiguous"),
-    lambda ledger: ledger.annotators.kind("p", "C", "model"),
-    lambda ledger: ledger.annotators.erase("p", "Bob"),
 ]
 
 
 def test_kept_counts_are_right_after_every_act(ledger: Ledger) -> None:
     ledger.import_frame(answers_frame(12), "p")
     ledger.import_frame(answers_frame(4, 8, 1), "p")
-    for place, act in enumerate([lambda _: None, *ACTS]):
+    for place, act in enumerate(ACTS):
         act(ledger)
         with ledger.database.read() as connection:
             names = part(place, 5)
             counts = everything(connection, selected(connection), names)
             connection.info[TALLIES] = None
             assert counts == everything(connection, selected(connection), names), place
+
+
+def test_what_does_not_add_up_over_items_is_counted_of_all(ledger: Ledger) -> None:
+    for day, items in ((2, 12), (1, 5)):
+        frame = answers_frame(items, 20 * day, day).assign(labeled_at=f"2026-01-0{day}")
+        ledger.import_frame(frame, "p")
+        with ledger.database.read() as connection:
+            counts = everything(connection, selected(connection), ["blocks", "transitions"])
+            connection.info[TALLIES] = None
+            assert everything(connection, selected(connection), counts) == counts
 
 
 def test_an_attribute_given_to_untouched_items_is_counted(ledger: Ledger, write: Write) -> None:
@@ -193,6 +195,7 @@ def test_whether_any_answer_is_of_a_kind_is_looked_for_in_touched_items(
 
     nothing, empty = Present(False, False, False, False), Present(False, False, True, False)
     assert contents() == (nothing, {"database"})
+    assert contents() == (nothing, {"kept"})
     filled.import_frame(answers_frame(2, 40), "p")
     assert contents() == (nothing, {"touched"})
     two = [filled.import_file(write(f"item,annotator,category\n{n},a,\n"), "p").id for n in (1, 2)]
@@ -215,15 +218,6 @@ def test_counts_that_are_too_small_or_too_large_are_not_kept(
     monkeypatch.setattr(kept_counts, limit, value)
     assert agreement(filled) == right
     assert len(kept_rows_of(filled)) == left  # what comes as one text is no row
-
-
-def test_columns_of_more_rows_than_are_held_at_once_are_the_same(
-    filled: Ledger, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with filled.database.read() as connection:
-        counts = everything(connection, selected(connection))
-        monkeypatch.setattr(kept_counts, "_MOST_ROWS", 2)
-        assert everything(connection, selected(connection)) == counts
 
 
 def test_kept_rows_of_another_ledger_are_counted_anew(filled: Ledger) -> None:
@@ -280,41 +274,6 @@ def test_a_failure_while_counts_are_kept_leaves_none(
     assert filled.agreement("p").counts.items == 30
 
 
-KILLED = """
-import os, sys
-from tracker.counts import kept_counts
-from tracker.ledger import Ledger
-from tracker.storage import kept_tallies
-kept_counts.LEAST_ITEMS = 1
-kept_tallies._drop_surplus = lambda *_: os._exit(9)
-Ledger(sys.argv[1]).agreement("p")
-"""
-
-
-@exhaustive
-@on_sqlite
-def test_a_program_killed_while_it_keeps_leaves_nothing(filled: Ledger) -> None:
-    url = f"sqlite:///{filled.database.file}"
-    ended = subprocess.run([sys.executable, "-c", KILLED, url], env=os.environ, check=False)
-    assert ended.returncode == 9
-    assert kept_rows_of(filled) == {}
-    assert filled.database.check() == []
-    assert filled.agreement("p").counts.items == 30
-
-
-def test_the_oldest_are_dropped(filled: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
-    with filled.database.read() as connection:
-        count_item_patterns(connection, selected(connection))
-    (first,) = kept_rows_of(filled)
-    with filled.database.read() as connection:
-        size = connection.scalar(select(func.sum(KeptTally.size)))
-    monkeypatch.setattr(kept_tallies, "MOST", size)
-    with filled.database.read() as connection:
-        count_answers_per_item(connection, selected(connection))
-    assert first not in kept_rows_of(filled)
-    assert len(kept_rows_of(filled)) == 1
-
-
 @pytest.mark.parametrize(
     ("sizes", "most", "left"),
     [
@@ -363,11 +322,3 @@ def test_columns_are_read_as_they_were_written(numbers: list[list[int]], texts: 
     columns: kept_counts.Columns = [*map(np.array, zip(*numbers, strict=True)), texts]
     read = kept_counts._read(kept_counts._written(columns))
     assert [[*column] for column in read] == [[*column] for column in columns]
-
-
-def test_counts_of_spans_are_the_same_when_asked_again(ledger: Ledger, write: Write) -> None:
-    rows = [("item", "annotator", "category", "start", "end")]
-    rows += [(f"i{n}", who, "x", n, n + 3) for n in range(9) for who in "ab"]
-    ledger.import_file(write(csv_text(rows)), "p", options=SPANS)
-    first = agreement(ledger)
-    assert agreement(ledger) == first

@@ -11,9 +11,8 @@ from typing import Any, NamedTuple
 
 from tests.cli.commands import ROOT, options
 from tests.cli.conftest import Result, Run
-from tests.golden.frozen import plain
+from tests.golden.frozen import condensed, notebook, plain
 from tests.golden.kept import FOLDER, read_sections
-from tests.golden.texts import condensed, notebook
 
 __all__ = ["GROUPS", "Group", "formats_of", "named", "sections", "select_for_postgres", "titles"]
 

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import inspect
+import json
 import re
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from functools import wraps
+from html import unescape
 from typing import Any, TypeAlias
 
 import pytest
 
 from tracker.core import clock
+from tracker.core.kept import KeptResults
 from tracker.core.operations import Given, Operation
 from tracker.core.version import VERSION
 from tracker.ledger import Ledger
 from tracker.storage.database import Database
 
-__all__ = ["ASKED", "Known", "at", "plain", "remembered"]
+__all__ = ["ASKED", "Known", "at", "condensed", "notebook", "plain", "remembered", "visible"]
 
 Known: TypeAlias = dict[str, tuple[Any, list[str]]]
 """Answers of a ledger, with the reservations about them."""
@@ -61,8 +64,10 @@ def plain(text: str, url: str | None = None) -> str:
 def remembered(known: Known) -> Iterator[None]:
     """Let a ledger that no call changes compute each answer once, for all formats and faces.
 
-    Rows that are streamed are computed each time.
+    What answers have in common is kept as a server keeps it. Rows that are streamed are computed
+    each time.
     """
+    kept, _ = known.setdefault("kept", (KeptResults(), []))
 
     def remember(method: Callable[..., Any]) -> Callable[..., Any]:
         @wraps(method)
@@ -88,6 +93,7 @@ def remembered(known: Known) -> Iterator[None]:
         )
 
     with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Database, "kept", property(lambda _: kept, lambda *_: None), raising=False)
         patch.setattr(Operation, "call", call_once)
         for name, method in inspect.getmembers(Ledger, inspect.isfunction):
             static = isinstance(inspect.getattr_static(Ledger, name), staticmethod)
@@ -130,3 +136,35 @@ def _is_plain(value: object) -> bool:
     if isinstance(value, list | tuple):
         return all(map(_is_plain, value))
     return value is None or isinstance(value, str | int | float)
+
+
+# -- Pages as texts: what a reader has of them, line by line -------------------------------
+
+
+def condensed(page: str) -> str:
+    """Return a page's elements, without its style; of each drawing only what is written in it."""
+    page = re.sub(r"(?s)<(style|script)\b.*?</\1>", "", page)
+    page = re.sub(r"(?s)<svg\b.*?</svg>", _words, page)
+    return re.sub(r"\s*\n\s*", "\n", page)
+
+
+def notebook(text: str) -> str:
+    """Return a notebook's cells: their kinds and what is written in them."""
+    cells = json.loads(text)["cells"]
+    return "\n".join(f"{one['cell_type']}: {condensed(''.join(one['source']))}" for one in cells)
+
+
+def _words(drawing: re.Match[str]) -> str:
+    return f"<svg>{' '.join(re.findall(r'>([^<>]*[^<> ][^<>]*)<', drawing[0]))}</svg>"
+
+
+def visible(page: str) -> str:
+    """Return what is read on a page, a line for each block of it."""
+    page = re.sub(r"(?s)<(style|script|head)\b.*?</\1>", "", page)
+    page = re.sub(r"\s+", " ", page)
+    page = re.sub(r"</?(p|div|li|tr|h\d|table|section|main|nav|form|dt|dd|caption|ul|header|footer|"
+                  r"svg|summary|details|option|label|button)\b[^>]*>", "\n", page)  # fmt: skip
+    page = re.sub(r"<(td|th)\b[^>]*>", " | ", page)
+    text = unescape(re.sub(r"<[^>]*>", "", page))
+    lines = (" ".join(line.split()) for line in text.split("\n"))
+    return "".join(f"{line}\n" for line in lines if line)

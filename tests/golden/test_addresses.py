@@ -6,14 +6,15 @@ import json
 import re
 import shlex
 from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 from fastapi.testclient import TestClient
 
 from tests.cli.conftest import Run
-from tests.golden.addresses import ADDRESSES, AT, answered
 from tests.golden.conftest import Copy, Memory
-from tests.golden.frozen import plain, remembered
+from tests.golden.frozen import plain, remembered, visible
 from tests.golden.kept import Kept
 from tests.web.people import AT as ELSEWHERE
 from tests.web.people import PASSWORD, browser_at, signed_in
@@ -25,6 +26,38 @@ from tracker.web.app import create_app
 # `tracker report` writes; and the description, which has a test of its own.
 ELSE = {"/events", "/metrics", "/style.css", "/sign-in/oidc", "/sign-in/oidc/back",
         "/projects/{project:name}/report", "/api/v1/openapi.json"}  # fmt: skip
+
+
+AT = "http://127.0.0.1:8000"
+
+
+class Addresses(NamedTuple):
+    """Addresses that are kept in one file, with the command that prints the same, or nothing."""
+
+    ledger: str
+    commands: dict[str, str]
+
+
+def _groups() -> Iterator[tuple[str, Addresses]]:
+    text = Path(__file__).with_name("addresses.txt").read_text("utf-8")
+    for part in text.split("\n[")[1:]:
+        heading, *lines = part.splitlines()
+        name, ledger = heading.replace("]", "").split()
+        pairs = (line.partition(" = ") for line in lines if line)
+        yield name, Addresses(ledger, {address: command for address, _, command in pairs})
+
+
+ADDRESSES = dict(_groups())
+
+
+def answered(client: TestClient, address: str) -> tuple[str, str]:
+    """Return how an address is answered, its status and where more is, and with what."""
+    answer = client.get(address, follow_redirects=False)
+    kind = answer.headers.get("content-type", "").partition(";")[0]
+    more = [f"{name}: {answer.headers[name]}\n" for name in ("link", "location")
+            if name in answer.headers]  # fmt: skip
+    text = visible(answer.text) if kind == "text/html" else answer.text
+    return plain(f"{answer.status_code} {kind}\n{''.join(more)}"), plain(text)
 
 
 # On Postgres, too, are read the pages, and the addresses that no command has as JSON.

@@ -1,4 +1,4 @@
-"""Each call of the table prints what it printed."""
+"""Each call of the table prints what it printed, and each help."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ import shutil
 from collections.abc import Iterator
 from contextlib import nullcontext
 from pathlib import Path
+from typing import Any
 
 import pytest
 from _pytest.mark import ParameterSet
 
-from tests.cli.commands import leaves
+from tests.cli.commands import ROOT, leaves
 from tests.cli.conftest import Run
 from tests.golden.commands import (
     GROUPS,
@@ -21,7 +22,7 @@ from tests.golden.commands import (
     titles,
 )
 from tests.golden.conftest import Copy, Memory
-from tests.golden.frozen import remembered
+from tests.golden.frozen import plain, remembered
 from tests.golden.kept import Kept
 from tests.house import CHECKOUT
 from tests.profiles import exhaustive
@@ -92,3 +93,20 @@ def test_every_command_is_called() -> None:
         line for group in GROUPS.values() for call in group.calls for line in call.split(" && ")
     )
     assert {name for name, _ in leaves()} - {named(line)[0] for line in lines} == ELSE
+
+
+def every(command: Any = ROOT, *path: str) -> Iterator[tuple[str, ...]]:
+    """Yield the words of each command and group."""
+    yield path
+    for name, child in getattr(command, "commands", {}).items():
+        yield from every(child, *path, name)
+
+
+def test_every_help_says_what_it_said(run: Run, kept: Kept) -> None:
+    texts = ((f"tracker {' '.join((*path, '--help'))}",
+              run(*path, "--help", env={"COLUMNS": "80"}).out) for path in every())  # fmt: skip
+    kept.hold("help", ((call, plain(_shown(text))) for call, text in texts))
+
+
+def _shown(text: str) -> str:
+    return "".join(f"{line.strip(' │')}\n" for line in text.splitlines() if line.strip(" │"))

@@ -1,4 +1,4 @@
-"""What a model surely does otherwise than people: planted, and where there is nothing."""
+"""What is said of a judge: planted biases, its verdict in words, versions in their order."""
 
 from __future__ import annotations
 
@@ -8,10 +8,23 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from tests.filled import FillOnce
+from tests.judge.faces import VERDICTS, fill_judges
 from tests.profiles import both
 from tracker.judge.biases import family_of
+from tracker.judge.plot import in_order
 from tracker.judge.result import JudgeBias
+from tracker.judge.words import (
+    better_sentences,
+    confidence_sentence,
+    next_step,
+    stand_in_sentence,
+    verdict_sentence,
+    verdict_title,
+)
 from tracker.ledger import Ledger
 from tracker.projects.questions import QuestionOptions
 
@@ -102,3 +115,53 @@ def test_on_numbers_a_bias_is_how_much_higher_it_scores(ledger: Ledger) -> None:
 def test_the_family_of_a_model_is_the_word_that_its_name_begins_with() -> None:
     names = {"gpt-4o-mini": "gpt", "GPT4": "gpt", "claude-3.5": "claude", "7b": "7b"}
     assert {name: family_of(name) for name in names} == names
+
+
+# -- in words ------------------------------------------------------------------------------
+
+
+def test_each_verdict_says_what_is_sure_and_what_to_do(
+    sqlite_ledger: Ledger, fill_once: FillOnce
+) -> None:
+    ledger = fill_once(sqlite_ledger, fill_judges)
+    result = ledger.judges.judge("judged")
+    by_name = {judge.model: judge.to_dict() for judge in result.judges}
+    assert {name: verdict_title(judge) for name, judge in by_name.items()} == VERDICTS
+    good, poor, few = by_name["good"], by_name["poor"], by_name["few"]
+    assert "surely no more than 0.05 below" in verdict_sentence(good)
+    assert "Its answers may be used" in next_step(good)
+    doubted = {**good, "reservations": ["people agree too little"]}
+    assert "only as good as they are" in next_step(doubted)
+    assert "surely more than 0.05 below" in verdict_sentence(poor)
+    worst = poor["confusion"][0]
+    assert f"“{worst['given']}” where the label is “{worst['truth']}”" in next_step(poor)
+    assert "not sure yet" in verdict_sentence(few)
+    assert next_step(few) == f"Have two people or more answer about {few['more']:,} more items."
+    assert "ann, bob and cat (3 of 3 people tested)" in stand_in_sentence(good)
+    assert "does not pass" in stand_in_sentence(poor)
+    (better,) = better_sentences([row.to_dict() for row in result.compared])
+    assert better.startswith("good is surely better than ")
+    (judge,) = ledger.judges.judge("judged", models=["good"], annotators=["ann"]).judges
+    alone = judge.to_dict()
+    assert "Nothing can be said of good yet" in verdict_sentence(alone)
+    assert "Nobody can say yet" in stand_in_sentence(alone)
+
+
+def test_a_confidence_is_wrong_only_if_that_is_sure() -> None:
+    def said(sure: float, right: float, answers: int) -> str:
+        return confidence_sentence({"confidence": sure, "accuracy": right, "answers": answers})
+
+    assert "too sure" in said(0.9, 0.7, 400)
+    assert "right more often than it says" in said(0.7, 0.9, 400)
+    assert "no difference that could not be chance" in said(0.9, 0.85, 20)
+    assert "90% sure on average" in said(0.9, 0.7, 400)
+
+
+@given(st.permutations([*range(1, 15)]))
+def test_versions_are_in_the_order_of_their_numbers(numbers: list[int]) -> None:
+    listed = [
+        {"question": "q", "model": f"m{n}", "attributes": {"family": "m", "version": f"v{n}"}}
+        for n in numbers
+    ]
+    ordered = in_order([{"question": "q", "model": "a"}, *listed])
+    assert [judge["model"] for judge in ordered] == [*(f"m{n}" for n in range(1, 15)), "a"]

@@ -5,13 +5,12 @@ Three people, 900 comments, four versions of a prompt. Made up.
 
 from __future__ import annotations
 
-import re
-import shlex
 from pathlib import Path
 
 import numpy as np
 
 from tests.cli.conftest import Run, folder, run
+from tests.cli.test_docs_site import fenced, replay, steps
 from tests.helpers import write_file
 from tests.house import CHECKOUT
 
@@ -66,20 +65,9 @@ def write_year(folder: Path) -> None:
 
 def test_the_page_shows_what_its_commands_print(run: Run, folder: Path) -> None:
     write_year(folder)
-    text = PAGE.read_text("utf-8")
-    (gate,) = re.findall(r"^```toml\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    (gate,) = fenced("toml", PAGE)
     (folder / "gate.toml").write_text(gate, "utf-8")
-    blocks = re.findall(r"^```console\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
-    lines = [line.rstrip() for block in blocks
-             for line in block.splitlines()]  # fmt: skip
-    printed: list[str] = []
-    shown = 0
-    for line in lines:
-        if line.startswith("$ tracker "):
-            output = run(*shlex.split(line)[2:]).out
-            printed = [part.rstrip() for part in output.splitlines()]
-        elif line != "…":
-            assert line in printed, (line, printed)
-            printed = printed[printed.index(line) :]
-            shown += 1
-    assert shown > 15
+    shown = steps(PAGE)
+    assert sum(len(step.shown) for step in shown) > 15
+    for step in shown:
+        replay(step, run)

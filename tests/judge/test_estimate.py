@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from tests.helpers import SEVERAL, count_statements, question_of, write_file
+from tests.helpers import SEVERAL, question_of, write_file
 from tests.profiles import both, examples
 from tracker.core.errors import InvalidOption, NoBasis, NotFound
 from tracker.core.tallies import Answer, Pattern, make_pattern
@@ -181,6 +181,15 @@ def test_an_agreement_is_of_the_items_that_two_people_answered(ledger: Ledger) -
         ledger.estimates.estimate("p", model="gpt", agreement=True, category="x", random=True)
 
 
+def test_of_few_items_there_is_no_estimate(ledger: Ledger) -> None:
+    with_model(ledger, "xxyy")
+    give(ledger, [("i0", "ann", "x")])
+    few = ledger.estimates.estimate("p", model="gpt", category="x", random=True)
+    assert few.human_only.undefined == few.prediction_powered.undefined == "too_few_items"
+    with pytest.raises(NotFound, match="no annotator 'gpt5'"):
+        ledger.assignments.assign("p", to=["ann"], prefer="estimate", category="x", model="gpt5")
+
+
 def test_of_several_categories_one_counts_that_most_people_gave(ledger: Ledger) -> None:
     people = {"a": ["x|y", "x|z"], "b": ["x|y", "y"], "c": ["z"], "e": ["x|y", "x"]}
     rows = [(item, f"person {n}", answer)
@@ -192,32 +201,6 @@ def test_of_several_categories_one_counts_that_most_people_gave(ledger: Ledger) 
     of = ledger.estimates.estimate("p", model="gpt", category="x", random=True)
     assert (of.labeled, of.left_out.undecided, of.human_only.value) == (3, 1, pytest.approx(2 / 3))
     assert people_gave(Cell((), None, (((), 1),)), 1) == 0
-
-
-def test_an_estimate_says_what_does_not_fit(ledger: Ledger) -> None:
-    with_model(ledger, "xxyy")
-    give(ledger, [("i0", "ann", "x")])
-    asked = ledger.estimates.estimate
-    with pytest.raises(InvalidOption, match="whose share"):
-        asked("p", model="gpt", random=True)
-    with pytest.raises(InvalidOption, match="is a human annotator, and no model"):
-        asked("p", model="ann", category="x", random=True)
-    with pytest.raises(InvalidOption, match="are no numbers"):
-        asked("p", model="gpt", mean=True, random=True)
-    with pytest.raises(NotFound, match="no category 'w'"):
-        asked("p", model="gpt", category="w", random=True)
-    with pytest.raises(NoBasis, match="not known that the items") as refused:
-        asked("p", model="gpt", category="x")
-    assert refused.value.exit_code == 6
-    assign = ledger.assignments.assign
-    with pytest.raises(InvalidOption, match="one question, category and model"):
-        assign("p", to=["ann"], prefer="estimate", category="x")
-    with pytest.raises(InvalidOption, match="are those of an estimate"):
-        assign("p", to=["ann"], model="gpt")
-    with pytest.raises(NotFound, match="no annotator 'gpt5'"):
-        assign("p", to=["ann"], prefer="estimate", category="x", model="gpt5")
-    few = asked("p", model="gpt", category="x", random=True)
-    assert few.human_only.undefined == few.prediction_powered.undefined == "too_few_items"
 
 
 @both
@@ -282,17 +265,6 @@ def test_a_draw_for_an_estimate_is_shared_out_by_the_models_answers(ledger: Ledg
     ledger.annotators.kind("p", "other", "model")
     with pytest.raises(NoBasis, match="20 of the 50"):
         ledger.estimates.estimate("p", model="other", category="x")
-
-
-def test_an_estimate_takes_as_many_statements_whatever_there_is(ledger: Ledger) -> None:
-    numbers = []
-    for project, items in (("p", 20), ("q", 200)):
-        with_model(ledger, "xy" * (items // 2), project)
-        give(ledger, [(f"i{n}", "ann", "x") for n in range(0, items, 3)], project)
-        with count_statements(ledger.database.engine) as counted:
-            ledger.estimates.estimate(project, model="gpt", category="x", random=True)
-        numbers.append(counted.number)
-    assert numbers[0] == numbers[1]
 
 
 # -- Distances to the shares of people, and with whom a model sides ----------------------

@@ -12,10 +12,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tests.helpers import count_statements, write_file
+from tests.helpers import write_file
 from tests.measures.test_alternative_test import accuracy, minus_rmse, plain
 from tests.profiles import both
-from tracker.core.errors import InvalidOption, NotFound
 from tracker.judge.result import Judge
 from tracker.ledger import Ledger
 from tracker.projects.questions import QuestionOptions
@@ -135,19 +134,6 @@ def test_figures_are_those_of_a_plain_count(ledger: Ledger) -> None:
             entropies.append(-share * np.log2(sure) - (1 - share) * np.log2((1 - sure) / 2))
     assert judge.distances is not None
     assert judge.distances.cross_entropy.value == pytest.approx(np.mean(entropies))
-
-
-@pytest.mark.parametrize(
-    ("right", "items", "verdict"),
-    [(0.97, 300, "trusted"), (0.5, 300, "not_trusted"), (0.9, 20, "insufficient")],
-)
-def test_a_verdict_says_what_is_sure(
-    ledger: Ledger, right: float, items: int, verdict: str
-) -> None:
-    judge = judged(ledger, filled(ledger, drawn(3, items, {"gpt": right})))
-    assert judge.verdict == verdict
-    assert (judge.more is None) == (verdict != "insufficient")
-    assert f"{judge.main.model_with_humans.value:.3f}" in judge.why
 
 
 def test_a_judge_of_the_most_frequent_answer_is_not_trusted_by_its_percent(ledger: Ledger) -> None:
@@ -294,35 +280,6 @@ def test_epsilon_is_that_of_each_kind_of_person(ledger: Ledger, tmp_path: Path) 
     epsilons = {row.annotator: row.epsilon for row in test.humans}
     assert epsilons == {"ann": 0.2, "bob": 0.1, "cat": 0.2}
     assert judged(ledger, project, epsilon=0.15).alternative_test.epsilon == 0.15
-
-
-def test_the_statements_grow_neither_with_labels_nor_with_models(ledger: Ledger) -> None:
-    few = filled(ledger, drawn(9, 20, {"a": 0.8, "b": 0.7}))
-    many = filled(ledger, drawn(9, 100, dict.fromkeys("abcd", 0.8)))
-    counts = []
-    for project in (few, many):
-        with count_statements(ledger.database.engine) as counted:
-            ledger.judges.judge(project)
-        counts.append(counted.number)
-    assert counts[0] == counts[1]
-
-
-def test_other_models_and_options_are_refused(ledger: Ledger) -> None:
-    project = filled(ledger, drawn(10, 10, {"gpt": 0.8}))
-    refused: list[tuple[dict[str, Any], str]] = [
-        ({"models": ["ann"]}, "is a human annotator, and no model"),
-        ({"measure": "cohen_kappa"}, "cannot rest on cohen_kappa"),
-        ({"distance": "masi"}, "--distance compares sets"),
-        ({"confidence": 1.5}, "not between 0 and 1"),
-    ]
-    for options, words in refused:
-        with pytest.raises(InvalidOption, match=words):
-            ledger.judges.judge(project, **options)
-    with pytest.raises(NotFound, match="gpx"):
-        ledger.judges.judge(project, models=["gpx"])
-    people = filled(ledger, drawn(11, 10, {}))
-    empty = {"project": people, "judges": [], "compared": []}
-    assert ledger.judges.judge(people).to_dict() == empty
 
 
 def test_a_person_who_gives_the_answers_of_the_judge_is_named(ledger: Ledger) -> None:

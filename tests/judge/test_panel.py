@@ -16,7 +16,7 @@ from benchmarks.estimates import PANELS, Models, bound_kept
 from tests.helpers import write_file
 from tests.judge.test_estimate import give
 from tests.profiles import exhaustive
-from tracker.core.errors import InvalidOption, NotFound, Refused
+from tracker.core.errors import InvalidOption, Refused
 from tracker.core.tallies import Answer
 from tracker.judge import panel as rules
 from tracker.judge.cells import Cell
@@ -143,11 +143,9 @@ def test_a_panel_gains_on_the_best_model_or_says_that_it_does_not() -> None:
     for rule in (jury_, weighted, together):
         assert rule.gain_low is not None
         assert rule.gain_low > 0
-    alone = panel([((answer,), t) for answer, t in zip(answers[0].tolist(), truth.tolist(),
-                                                       strict=True)])  # fmt: skip
-    (rule, *_) = rules.rules_of_panel(
-        rules.parted(alone), rules.models_of_panel(alone, ["a"], {}, 0.95), 0.95
-    )
+    alone = panel([((1,), 1), ((1,), 2), ((2,), 2)])
+    models = rules.models_of_panel(alone, ["a"], {}, 0.95)
+    (rule, *_) = rules.rules_of_panel(rules.parted(alone), models, 0.95)
     assert (rule.gain, rule.cost) == (0.0, None)
 
 
@@ -216,23 +214,18 @@ def test_a_panel_routes_items_and_those_of_people_can_be_assigned(
         ledger.assignments.assign("p", to=["bo"], where={"route": "nowhere"})
 
 
-def test_a_panel_says_what_does_not_fit(ledger: Ledger, tmp_path: Path) -> None:
-    give(ledger, [("a", "ann", "x")])
-    with pytest.raises(NotFound, match="has no model"):
-        ledger.panels.panel("p")
-    with_models(ledger)
-    with pytest.raises(InvalidOption, match="is no model of the panel"):
-        ledger.panels.panel("p", cost={"gpt5": 1.0})
-    with pytest.raises(InvalidOption, match="no share from 0 to 50 %"):
-        ledger.panels.panel("p", error="much")
-    ledger.annotators.kind("p", "ann", "model")
-    assert ledger.panels.panel("p").labeled == 0
-    give(ledger, [("z", "gpt", "x")], "q")
-    ledger.annotators.kind("q", "gpt", "model")
-    ledger.import_items(write_file(tmp_path / "t.csv", "item,used-for\nz,tuning\n"), "q",
+def test_models_whose_items_are_all_for_tuning_make_no_panel(
+    ledger: Ledger, tmp_path: Path
+) -> None:
+    give(ledger, [("z", "gpt", "x")])
+    ledger.annotators.kind("p", "gpt", "model")
+    ledger.import_items(write_file(tmp_path / "t.csv", "item,used-for\nz,tuning\n"), "p",
                         keep=["used-for"])  # fmt: skip
     with pytest.raises(Refused, match="no model answered"):
-        ledger.panels.panel("q")
+        ledger.panels.panel("p")
+
+
+def test_a_price_is_of_a_model_and_a_number() -> None:
     assert prices_by_model(["gpt=0.5", "a=b=1"]) == {"gpt": 0.5, "a=b": 1.0}
     for wrong in ("gpt", "gpt=x", "=1", "gpt=-1", "gpt=nan", "gpt=inf"):
         with pytest.raises(InvalidOption, match="is not MODEL=PRICE"):

@@ -1,11 +1,12 @@
-"""Reading which files hold the labels: what is new is checked, and counted alone."""
+"""Labels in files: what is new is checked, and counted alone, by DuckDB or by Spark."""
 
 from __future__ import annotations
 
 import json
-from collections import defaultdict
+import shutil
 from collections.abc import Callable, Sequence
 from datetime import date
+from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -18,7 +19,6 @@ from hypothesis import strategies as st
 from sqlalchemy import func, select
 from typer.testing import CliRunner
 
-from tests.agreement.test_recent import year
 from tests.counts.counted import everything, part
 from tests.lake.lakes import (
     CATEGORIES,
@@ -43,7 +43,7 @@ from tracker.counts import import_tallies
 from tracker.counts.filter import AnswerFilter, select_answers
 from tracker.lake import connection as lake_connection
 from tracker.lake import recorded
-from tracker.lake.choose import file_engine
+from tracker.lake.choose import check_file_engine, file_engine, is_master
 from tracker.lake.connection import LakeConnection
 from tracker.lake.duckdb import DuckDBFiles
 from tracker.lake.files import Address
@@ -136,27 +136,6 @@ def test_what_came_since_a_group_was_counted_is_counted_at_once(
     assert ledger.by_pair("r").pairs == by_pair.pairs
 
 
-def test_a_file_of_a_week_is_counted_alone(
-    ledger: Ledger, tmp_path: Path, counted_files: list[set[str]], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """So is whose answers changed since when: the stretches of time stay."""
-    monkeypatch.setattr(recorded, "PART", 1)
-    lake, files = tmp_path / "lake", defaultdict[int, list[Row]](list)
-    for item, who, category, _ in year(lambda *_: 0.9, weeks=41, items=20).itertuples(index=False):
-        week = int(item.split()[0])
-        files[week // 10].append(Row(item, who, category, day=week * 7))
-    for number, rows in files.items():
-        write_parquet(lake / f"{number}.parquet", rows)
-    added = (lake / "4.parquet").rename(tmp_path / "4.parquet")
-    ledger.projects.create("q", labels_at=str(lake), categories=CATEGORIES)
-    ledger.agreement("q")
-    added.rename(lake / "4.parquet")
-    ledger.projects.read_labels("q")
-    counted_files.clear()
-    ledger.agreement("q", measures=["krippendorff_alpha"])
-    assert set[str]().union(*counted_files) == {"4.parquet"}
-
-
 def test_items_in_two_files_make_one_part(ledger: Ledger, lake: Path) -> None:
     rows = [Row("item 001", "Z", "x"), Row("item 050", "Z", "y"), Row("item 099", "Z", "y")]
     write_parquet(lake / "2.parquet", rows)
@@ -189,19 +168,28 @@ def test_unread_files_are_not_counted(ledger: Ledger, lake: Path) -> None:
 
 
 def test_figures_of_before_are_those_of_the_files_of_then(ledger: Ledger, lake: Path) -> None:
+    """And those of another project, which may have changed since, are no matter of theirs."""
+    other = write_parquet(lake.parent / "other.parquet", some_rows(9))
+
+    def figures(**asked: Any) -> Any:
+        return ledger.agreement("q", **asked).to_dict()["measures"]
+
+    def read(file: Path, rows: list[Row], project: str) -> None:
+        write_parquet(file, rows)
+        ledger.projects.read_labels(project)
+
+    ledger.projects.create("r", labels_at=str(other), categories=CATEGORIES)
+    read(lake / "2.parquet", some_rows(9, 60, 3), "q")
     ledger.snapshot("q", name="first")
-    first = agreement(ledger, "q")
+    first = figures()
     then = clock.iso(ledger.projects.changes("q").acts[0].at)
-    write_parquet(lake / "2.parquet", some_rows(20, 60, 3))
-    ledger.projects.read_labels("q")
+    for items in (8, 7, 6):
+        read(other, some_rows(items), "r")
+    read(lake / "3.parquet", some_rows(9, 70, 4), "q")
     ledger.snapshot("q", name="second")
-    assert agreement(ledger, "q", known_at=then).count("'items'") == first.count("'items'")
-    verified = ledger.verify("q")
-    assert not verified.faults
-    compared = ledger.compare("q", "first", "second").to_dict()
-    assert compared["b"]["name"] == "second"
-    write_parquet(lake / "0.parquet", some_rows(40, 0, 9))
-    ledger.projects.read_labels("q")
+    assert figures(known_at=then) == first
+    assert ledger.compare("q", "first", "second").to_dict()["b"]["name"] == "second"
+    read(lake / "0.parquet", some_rows(40, 0, 9), "q")
     with pytest.raises(FilesChanged, match="1 file of then changed since"):
         agreement(ledger, "q", known_at=then)
     assert not ledger.verify("q").faults, "what cannot be counted again is no fault"
@@ -297,15 +285,14 @@ def test_labels_in_files_are_only_read(ledger: Ledger, lake: Path) -> None:
 @pytest.mark.parametrize(
     ("types", "labels"),
     [
-        ({"item": pa.int64(), "labeled_at": pa.timestamp("ns")}, None),
-        ({"item": pa.int32(), "annotator": pa.int64(), "seconds": pa.int64()}, None),
+        ({"item": pa.int32(), "annotator": pa.int64(), "labeled_at": pa.timestamp("ns")}, None),
         ({"item": pa.large_string(), "annotator": pa.string(), "kind": None}, None),
-        ({"category": pa.bool_(), "labeled_at": pa.timestamp("ms", "UTC")}, [True, False]),
-        ({"category": pa.int8(), "pass": None}, [1, 2]),
+        ({"category": pa.bool_(), "labeled_at": pa.timestamp("ms", "UTC"), "pass": None},
+         [True, False]),
         ({"category": pa.float64(), "seconds": None}, [1.0, 2.0]),
     ],
-    ids=["numbers of items", "numbers of annotators", "texts", "truths", "integers", "floats"],
-)
+    ids=["numbers of items and annotators", "texts", "truths", "floats"],
+)  # fmt: skip
 def test_columns_of_other_types_are_read_as_an_import_reads_them(
     ledger: Ledger, tmp_path: Path, types: dict[str, Any], labels: list[Any] | None
 ) -> None:
@@ -320,41 +307,31 @@ def test_columns_of_other_types_are_read_as_an_import_reads_them(
     ledger.import_file(file, "p")
     ledger.projects.create("q", labels_at=str(file))
     assert agreement(ledger, "q") == agreement(ledger, "p")
-    audits = [str(ledger.audit(name).to_dict()).replace("'q'", "'p'") for name in "pq"]
-    assert audits[0] == audits[1]
 
 
 def test_columns_are_mapped_as_in_an_import(ledger: Ledger, tmp_path: Path) -> None:
-    rows = pa.table(
-        {
-            "doc": ["i", "i", "j", "j"],
-            "coder": ["A", "B"] * 2,
-            "verdict": ["x", "x", "y", "x"],
-            "on": pa.array([date(2026, 1, 2)] * 4),
-        }
-    )
-    pa.parquet.write_table(rows, tmp_path / "a.parquet")
+    names = ["doc", "coder", "verdict", "on"]
+    cells = [["i", "i", "j", "j"], ["A", "B"] * 2, ["x", "x", "y", "x"], [date(2026, 1, 2)] * 4]
+    file = tmp_path / "a.parquet"
+    pq.write_table(pa.table(cells, names), file)
     columns = ["item=doc", "annotator=coder", "category=verdict", "labeled_at=on"]
-    ledger.import_file(tmp_path / "a.parquet", "p", columns=columns)
-    ledger.projects.create("q", labels_at=str(tmp_path / "a.parquet"), columns=columns)
+    ledger.import_file(file, "p", columns=columns)
+    ledger.projects.create("q", labels_at=str(file), columns=columns)
     assert agreement(ledger, "q") == agreement(ledger, "p")
     for wrong, why in (
-        (["item=gone"], "gone"),
-        (["comment=on"], "--map comment: it is not read of labels in files"),
-        (["item=doc+on"], "one column of the files"),
+        ("item=gone", "gone"),
+        ("comment=on", "--map comment: it is not read of labels in files"),
+        ("item=doc+on", "one column of the files"),
+        ("annotator=cader", r"no column 'cader'.*\n.*'coder'"),
     ):
         with pytest.raises(TrackerError, match=why):
-            ledger.projects.create("r", labels_at=str(tmp_path), columns=wrong)
-    with pytest.raises(Refused, match="no column 'cader'") as misspelled:
-        ledger.projects.create("r", labels_at=str(tmp_path), columns=["annotator=cader"])
-    assert "coder" in str(misspelled.value.mend)
-    pq.write_table(rows.rename_columns(["a", "b", "category", "on"]), tmp_path / "a.parquet")
-    with pytest.raises(Refused, match="no column for the item or the annotator") as caught:
+            ledger.projects.create("r", labels_at=str(tmp_path), columns=[wrong])
+    pq.write_table(pa.table(cells, ["a", "b", "category", "on"]), file)
+    with pytest.raises(Refused, match=r"no column for the item or the annotator.*\n.*item=COLUMN"):
         ledger.projects.create("r", labels_at=str(tmp_path), columns=["category=category"])
-    assert caught.value.mend == "say which: --map item=COLUMN --map annotator=COLUMN"
 
 
-@pytest.mark.parametrize("names", [("file", "file_index"), ("File_Index",), ("remark",)])
+@pytest.mark.parametrize("names", [("file", "file_index"), ("File_Index", "remark")])
 def test_other_columns_of_files_may_have_any_name_and_differ(
     ledger: Ledger, tmp_path: Path, names: Sequence[str]
 ) -> None:
@@ -391,49 +368,29 @@ def test_a_place_is_a_file_a_folder_a_pattern_or_a_url(tmp_path: Path) -> None:
         names(str(tmp_path / "x*.parquet"))
 
 
-@pytest.mark.parametrize(
-    "address",
-    [
-        "s3://key:hunter2@bucket/labels",
-        "s3://hunter2@bucket/labels",
-        "gs://bucket/labels?access_token=hunter2",
-        "https://host/labels.parquet?sig=hunter2",
-        "s3://bucket/labels?secret_key=hunter2&region=eu",
-    ],
+SECRET = (
+    "s3://key:hunter2@bucket/labels",
+    "s3://hunter2@bucket/labels",
+    "gs://bucket/labels?access_token=hunter2",
+    "https://host/labels.parquet?sig=hunter2",
+    "s3://bucket/labels?secret_key=hunter2&region=eu",
 )
-def test_credentials_in_an_address_are_neither_stored_nor_printed(
-    ledger: Ledger, address: str
-) -> None:
-    url = f"sqlite:///{ledger.database.file}"
-    command = ["--database", url, "project", "create", "q", "--labels-at", address]
-    run = CliRunner().invoke(app, command)
-    assert isinstance(run.exception, InvalidOption)
-    assert "holds credentials" in str(run.exception)
-    assert "hunter2" not in f"{run.output}{run.stderr}{run.exception!r}{run.exception}"
-    assert b"hunter2" not in Path(str(ledger.database.file)).read_bytes()
 
 
-def test_other_places_and_engines_are_refused(ledger: Ledger) -> None:
+def test_places_and_engines_that_are_refused_and_never_a_secret_printed(ledger: Ledger) -> None:
     for address, engine, why in (
+        *((secret, None, "holds credentials") for secret in SECRET),
         ("http://host/a.parquet", None, "--labels-at"),
         ("", None, "--labels-at is empty"),
         ("a.parquet", "oracle", "there is no engine 'oracle' for labels in files"),
     ):
-        with pytest.raises(InvalidOption, match=why):
+        with pytest.raises(InvalidOption, match=why) as refused:
             ledger.projects.create("q", labels_at=address, engine=engine)
+        assert "hunter2" not in f"{refused.value!r}{refused.value}"
+    assert b"hunter2" not in Path(str(ledger.database.file)).read_bytes()
     with pytest.raises(Refused, match=r"DuckDB: .*nowhere") as caught:
         file_engine("duckdb").table("SELECT nothing FROM nowhere")
     assert "\n" not in caught.value.message
-
-
-def test_moments_without_a_time_are_those_of_the_reading(ledger: Ledger, tmp_path: Path) -> None:
-    write_parquet(tmp_path / "a.parquet", [Row("i", who, "x", 1, None) for who in "AB"])
-    ledger.projects.create("q", labels_at=str(tmp_path))
-    [read] = [act for act in ledger.projects.changes("q").acts if act.kind == "read labels"]
-    with ledger.asking("q") as (connection, _):
-        label = Base.metadata.tables["labels"]
-        assert {*connection.scalars(select(label.c.labeled_at))} == {read.at}
-        assert read.at > FIRST
 
 
 @on_sqlite
@@ -443,12 +400,8 @@ def test_the_command_shows_what_it_read(ledger: Ledger, lake: Path) -> None:
     told = CliRunner().invoke(app, [*asked, "read-labels", "q", "--json"])
     read = json.loads(told.stdout)
     assert (read["files"], read["added"], read["labels_at"]) == (3, 1, str(lake))
-    shown = CliRunner().invoke(app, [*asked, "show", "q", "--json"])
-    about = json.loads(shown.stdout)
+    about = json.loads(CliRunner().invoke(app, [*asked, "show", "q", "--json"]).stdout)
     assert (about["labels_at"], about["engine"]) == (str(lake), "duckdb")
-    table = CliRunner().invoke(app, [*asked, "show", "q"]).stdout
-    (engine,) = (line for line in table.splitlines() if "counted by" in line)
-    assert engine.split()[-1] == "duckdb"
 
 
 # -- Counts and figures of files and of a ledger -----------------------------------------
@@ -542,7 +495,6 @@ def test_figures_are_those_of_the_ledger(
         ]  # fmt: skip
         if not held:
             results += [ledger.agreement(project, as_of="2026-01-20")]
-            results += [ledger.history(project, "week")]
         assert ledger.moments(project, 9) == ledger.moments("p", 9)
         payloads = [result.to_dict() for result in results]
         assert ("manifest" in payloads[0]) == (project == "q")
@@ -550,3 +502,90 @@ def test_figures_are_those_of_the_ledger(
         return [text.replace(f"'{project}'", "'r'") for text in texts]
 
     assert figures("q") == figures("p")
+
+
+# -- Spark counts what DuckDB does, to the last digit; one session serves all tests ------
+
+MISSING = [name for name in ("pyspark", "sqlglot") if find_spec(name) is None]
+MISSING += [] if shutil.which("java") else ["Java"]
+needs_spark = pytest.mark.skipif(
+    bool(MISSING),
+    reason=f"Spark is NOT tested: no {', no '.join(MISSING)}; pip install -e '.[spark]', and Java",
+)
+
+
+MASTER = "local[2]"
+
+
+@pytest.fixture
+def two_lakes(sqlite_ledger: Ledger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The same files for two projects: d counts in DuckDB, s in Spark."""
+    monkeypatch.setattr(recorded, "PART", 1)
+    monkeypatch.setattr(import_tallies, "LEAST_ROWS", 1)
+    folder = tmp_path / "a lake+ü%"
+    write_parquet(folder / "0 of 2.parquet", some_rows())
+    write_parquet(folder / "1 of 2.parquet", some_rows(20, 40, 2))
+    for name, engine in (("d", "duckdb"), ("s", MASTER)):
+        sqlite_ledger.projects.create(
+            name, labels_at=str(folder), engine=engine, categories=CATEGORIES
+        )
+    return folder
+
+
+def counted(ledger: Ledger, project: str, choice: AnswerFilter) -> dict[str, Any]:
+    with ledger.asking(project) as (connection, question):
+        selection = select_answers(connection, question, choice)
+        counts = everything(connection, selection)
+        drawn = count_patterns_by_slice(connection, selection, 0.3)
+    files = [(who, file.number, own) for who, file, own in counts.pop("files") or ()]
+    return counts | {"files": files, "drawn": drawn}
+
+
+def told(ledger: Ledger, project: str) -> list[str]:
+    figures: list[Any] = [
+        ledger.agreement(project),
+        ledger.audit(project),
+        [*ledger.by_pair(project).pairs],
+        ledger.agreement(project, as_of="2026-01-20"),
+        ledger.compare(project, "2026-01-01..2026-01-20", "2026-01-21..2026-02-20"),
+        ledger.history(project, every="week"),
+    ]
+    return [str(figure).replace(f"'{project}'", "'p'") for figure in figures]
+
+
+@pytest.mark.spark
+@needs_spark
+def test_spark_counts_what_duckdb_counts(sqlite_ledger: Ledger, two_lakes: Path) -> None:
+    for choice in (AnswerFilter(), AnswerFilter(excluded=("A",))):
+        assert counted(sqlite_ledger, "s", choice) == counted(sqlite_ledger, "d", choice)
+    assert told(sqlite_ledger, "s") == told(sqlite_ledger, "d")
+    table = pq.read_table(two_lakes / "0 of 2.parquet")
+    pq.write_table(table.append_column("file", [["f"] * len(table)]), two_lakes / "0 of 2.parquet")
+    touch(two_lakes / "0 of 2.parquet", 3)
+    files = (("2 of 2.parquet", some_rows(9, 60, 3)), ("1 of 2.parquet", some_rows(20, 40, 5)))
+    for name, rows in files:
+        write_parquet(two_lakes / name, rows, {"seconds": None})
+        touch(two_lakes / name, 5)
+        read = [sqlite_ledger.projects.read_labels(project) for project in "sd"]
+        assert read[0].manifest == read[1].manifest
+        assert told(sqlite_ledger, "s")[0] == told(sqlite_ledger, "d")[0]
+
+
+def test_a_cluster_is_named_by_its_master() -> None:
+    names = ("spark://host:7077", "local[2]", "local[*]", "local-cluster[2,1,1024]", "yarn",
+             "local", "k8s://https://host:443")  # fmt: skip
+    assert all(map(is_master, names))
+    assert not any(map(is_master, ("spark", "duckdb", "native", "auto", "spark:host", "")))
+
+
+def test_an_engine_that_is_not_installed_is_told_of(
+    sqlite_ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tracker.lake.choose.find_spec", lambda _: None)
+    for name, extra in (("duckdb", "duckdb"), (MASTER, "spark")):
+        with pytest.raises(Refused, match="is not installed") as caught:
+            check_file_engine(name)
+        assert f"annotation-tracker[{extra}]" in str(caught.value)
+    url = f"sqlite:///{sqlite_ledger.database.file}"
+    run = CliRunner().invoke(app, ["--database", url, "--engine", MASTER, "project", "list"])
+    assert isinstance(run.exception, Refused)
