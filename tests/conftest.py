@@ -283,9 +283,10 @@ def shared_sqlite_ledger(tmp_path_factory: pytest.TempPathFactory) -> Iterator[L
     """
     shared = Ledger(f"sqlite:///{tmp_path_factory.mktemp('100 % data') / 'ledger.db'}")
     unkept = shared.database.engine.pool
-    shared.database.engine.pool = QueuePool(
+    shared.database.engine.pool = pool = QueuePool(
         unkept._creator, _dispatch=unkept.dispatch, dialect=shared.database.engine.dialect
     )
+    event.listen(pool, "checkin", lambda used, _: used and used.execute("PRAGMA query_only = OFF"))
     with _shared(Sqlite, shared.database):
         yield shared
 

@@ -100,11 +100,10 @@ class HeldFile:
             for beside in file.parent.glob(f"{file.name}-*"):
                 beside.unlink()
             if name not in self.files:
-                self.files[name] = self.empty.with_name(f"{name}.db")
                 shutil.copy(self.empty, file)
                 with shared_work():
                     build(name, url)
-                shutil.copy(file, self.files[name])
+                self.files[name] = shutil.copy(file, self.empty.with_name(f"{name}.db"))
             shutil.copy(self.files[name], file)
             self.name, self.head = name, _head(file)
         return url

@@ -78,8 +78,7 @@ def date_format_reader(form: str) -> Moment:
         return DateOrder(re.sub(r"[a-z]", "", form)[0]).reader(order)
     example = datetime(2024, 2, 25, 13, 45, tzinfo=UTC)
     try:  # without a year Python 3.13 warns of leap days
-        year = re.search("%[YyGcx]", form)
-        day = year and datetime.strptime(example.strftime(form), form).date()  # noqa: DTZ007
+        day = re.search("%[YyGcx]", form) and datetime.strptime(example.strftime(form), form).date()  # noqa: DTZ007
     except (ValueError, re.error):
         day = None
     if day != example.date():

@@ -270,7 +270,7 @@ def find_item(
     named = select(ItemAttribute.name, ItemAttribute.value).where(
         ItemAttribute.project_id == project.id, ItemAttribute.item_id == item.id
     )
-    attributes = {one.name: one.value for one in sorted(connection.execute(named))}
+    attributes = {row.name: row.value for row in sorted(connection.execute(named))}
     aliases = item_aliases(connection, project, ItemAlias.item_id == item.id).get(item.id, ())
     if moment == NOW:
         labels = _labels_of(connection, project, item.id)

@@ -73,22 +73,22 @@ def add_sums(to: Sums, sums: Sums, sign: int = 1) -> None:
 # -- small parts: all of it -----------------------------------------------------------------
 
 
-def _of(project: Any, statement: _Rows) -> _Rows:
-    """Return the rows of a statement that are of a project, the column ``project`` says of which.
+def _filter(project: Any, statement: _Rows) -> _Rows:
+    """Return a statement restricted to one project, which the column ``project`` names.
 
     Statements are made once: to make them anew for each transaction takes longer than to ask them.
     """
     return statement.where(project == bindparam("project"))
 
 
-def _whole(model: Any) -> _Rows:
+def _all_rows(model: Any) -> _Rows:
     table = model.__table__
     columns = [column for column in table.columns if column.name != "project_id"]
-    return _of(table.c.project_id, select(*columns).order_by(*table.primary_key.columns))
+    return _filter(table.c.project_id, select(*columns).order_by(*table.primary_key.columns))
 
 
 def _sums(model: Any, *sums: Any) -> _Rows:
-    return _of(model.project_id, select(func.count(), *map(func.sum, sums)).select_from(model))
+    return _filter(model.project_id, select(func.count(), *map(func.sum, sums)).select_from(model))
 
 
 _later = Snapshot.__table__.alias("later")
@@ -120,29 +120,29 @@ _undone = (
 _readings = select(func.count(Import.reading), func.sum(func.length(Import.reading)))
 
 STATE: dict[str, _Rows] = {
-    "the project's settings": _of(Project.id, select(*Project.__table__.c)),
-    "questions": _whole(Question),
-    "categories": _whole(Category),
-    "the order of categories": _of(CategoryFact.project_id, _order),
-    "category merges": _whole(CategoryMerge),
-    "annotators": _whole(Annotator),
+    "the project's settings": _filter(Project.id, select(*Project.__table__.c)),
+    "questions": _all_rows(Question),
+    "categories": _all_rows(Category),
+    "the order of categories": _filter(CategoryFact.project_id, _order),
+    "category merges": _all_rows(CategoryMerge),
+    "annotators": _all_rows(Annotator),
     "what was said of annotators": _sums(
         AnnotatorFact, AnnotatorFact.annotator_id * AnnotatorFact.change_id
     ),
-    "attributes of annotators": _whole(AnnotatorAttribute),
-    "aliases of annotators": _whole(Alias),
-    "notes": _whole(Note),
-    "imports taken back": _of(Import.project_id, _undone),
-    "how imports were read": _of(Import.project_id, _readings),
-    "findings": _whole(FlagRow),
-    "what was done about findings": _whole(FlagChange),
+    "attributes of annotators": _all_rows(AnnotatorAttribute),
+    "aliases of annotators": _all_rows(Alias),
+    "notes": _all_rows(Note),
+    "imports taken back": _filter(Import.project_id, _undone),
+    "how imports were read": _filter(Import.project_id, _readings),
+    "findings": _all_rows(FlagRow),
+    "what was done about findings": _all_rows(FlagChange),
     "sightings of findings": _sums(
         FlagSighting,
         FlagSighting.informative,
         FlagSighting.flag_id * FlagSighting.number,
         func.length(FlagSighting.evidence),
     ),
-    "the last snapshot": _of(Snapshot.project_id, _last_snapshot),
+    "the last snapshot": _filter(Snapshot.project_id, _last_snapshot),
     "snapshots thinned out": _sums(Tombstone, Tombstone.snapshot_id),
 }
 """A statement for each part that is sealed whole."""
@@ -186,7 +186,7 @@ _touched = select(
 
 
 def _after(statement: _Rows, project: Any, change: Any, *then: Any) -> _Rows:
-    return _of(project, statement.where(change > bindparam("after")).order_by(change, *then))
+    return _filter(project, statement.where(change > bindparam("after")).order_by(change, *then))
 
 
 BY_CHANGE: dict[str, _Rows] = {
