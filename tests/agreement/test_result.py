@@ -3,7 +3,7 @@
 import pytest
 from sqlalchemy import text
 
-from tests.agreement.crowd import KINDS, LEVELS, answers, assessed, frame, values
+from tests.agreement.crowd import KINDS, LEVELS, answers, assessed, frame
 from tests.helpers import count_statements
 from tracker.agreement import coefficients
 from tracker.agreement.query import Metric
@@ -257,30 +257,6 @@ def test_a_ratio_scale_has_no_negative_value(sqlite_ledger):
         assessment = assessed(sqlite_ledger, "zeros", metric=metric)
         assert assessment.measure("krippendorff_alpha").undefined == "single_category"
         assert assessment.measure("percent_agreement").value == 1
-
-
-def test_figures_that_a_reading_changes(sqlite_ledger):
-    KINDS["ordinal"].store(sqlite_ledger)
-    plain = values(assessed(sqlite_ledger))
-    weighted = assessed(sqlite_ledger, metric=Metric(weights="quadratic"))
-    other = values(weighted)
-    assert plain.keys() - other.keys() == {"gwet_ac1"}
-    assert other.keys() - plain.keys() == {"gwet_ac2"}
-    assert other["krippendorff_alpha"] == plain["krippendorff_alpha"], "of alpha it is the scale"
-    for name in ("percent_agreement", "fleiss_kappa", "conger_kappa", "brennan_prediger"):
-        assert other[name] != plain[name]
-    scaled = assessed(sqlite_ledger, metric=Metric(scale="nominal"))
-    assert scaled.measure("krippendorff_alpha").details["scale"] == "nominal"
-    changed = {name for name, value in values(scaled).items() if value != plain[name]}
-    assert changed == {"krippendorff_alpha"}
-    assert values(assessed(sqlite_ledger, metric=Metric(weights="identity"))) == plain
-    for names, metric, expected in (  # the same measure named twice is given once
-        (("fleiss_kappa", "fleiss_kappa"), Metric(), ["fleiss_kappa"]),
-        (("scott_pi", "fleiss_kappa"), Metric(), ["scott_pi", "fleiss_kappa"]),
-        (("gwet_ac2", "gwet_ac1"), Metric(weights="linear"), ["gwet_ac2"]),
-    ):
-        assessment = assessed(sqlite_ledger, "p", *names, metric=metric)
-        assert [figure.measure for figure in assessment.measures] == expected
 
 
 def test_ranks_follow_the_declared_order(sqlite_ledger):

@@ -18,6 +18,8 @@ import pytest
 import uvicorn
 
 from tests.cli.conftest import Run, folder, run
+from tests.profiles import exhaustive
+from tests.web.pages.test_answer import ITEMS, assign_items, recorded_answers
 from tracker.ledger import Ledger
 from tracker.storage.database import Database
 from tracker.web.app import create_app, listening_socket, run_server, server_config
@@ -49,6 +51,28 @@ def test_a_server_in_an_empty_folder_ends_its_streams(tmp_path: Path) -> None:
             assert run.returncode == 0
         finally:
             run.kill()
+
+
+@exhaustive
+def test_a_server_that_is_killed_loses_and_doubles_no_answer(tmp_path: Path) -> None:
+    path = tmp_path / "ledger.db"
+    ledger = Ledger(str(path))
+    assign_items(ledger, "ada")
+    words = [sys.executable, "-m", "tracker", "--database", str(path), "serve", "--port", "0"]
+    for item in ITEMS:
+        with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as run:
+            assert run.stdout is not None
+            (address,) = re.findall(r"http://\S+", run.stdout.readline())
+            task = ledger.answering.next("p", "ada")
+            assert task is not None
+            assert task.item == item
+            form = {"assignment": task.assignment, "question": "label", "answer:label": "bad"}
+            for _ in range(2):
+                sent = httpx.post(f"{address}/me/queue/p/ada", data=form,
+                                  headers={"sec-fetch-site": "same-origin"})  # fmt: skip
+                assert sent.status_code == 303
+            run.kill()
+    assert recorded_answers(ledger) == {(item, "ada"): "bad" for item in ITEMS}
 
 
 @pytest.mark.parametrize("sent", [b"", HALF, b"GET / HTTP/1.1\r\nx: " * 2, HALF + FORM + b"name="],
