@@ -488,8 +488,8 @@ def _empty() -> Iterator[Connection]:
 def _empty_content() -> bytes:
     """Return the content of a migrated database that holds nothing."""
     database = Database(backends.IN_MEMORY)
-    database.upgrade()
-    with database.engine.connect() as connection:
+    with database.keep_connections(), database.engine.connect() as connection:
+        database.upgrade()
         return backends.content_of(connection)
 
 
