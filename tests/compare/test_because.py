@@ -25,30 +25,6 @@ def told(found: StateComparison) -> tuple[dict[str, int], dict[str, float]]:
     return {kind: n for kind, n in found.changes.items() if n}, dict(found.because.shares)
 
 
-@pytest.mark.parametrize(
-    ("kind", "number", "later"),
-    [
-        ("new_items", 2, on(3, "m A x", "m B x", "n A y", "n B x", "n C x")),
-        ("new_answers", 3, on(3, "i C x", "j C y", "l C x")),
-        ("revised_answers", 2, on(3, "j B x", "k A x")),
-        ("removed_answers", 2, on(3, "j B -", "k A -")),
-    ],
-)
-def test_one_kind_of_change_made_it_all(
-    ledger: Ledger, kind: str, number: int, later: list[Any]
-) -> None:
-    tell(ledger, BEFORE, later)
-    comparison = ledger.compare("p", day(2), day(4))
-    changes, shares = told(comparison)
-    assert changes == {kind: number}
-    for one in comparison.measures:
-        if one.before is not None and one.after is not None:
-            assert one.shares == {kind: pytest.approx(one.after - one.before, abs=1e-12)}
-    assert comparison.because.measure == "krippendorff_alpha"
-    alpha = figure(comparison, "krippendorff_alpha")
-    assert shares == alpha.shares
-
-
 def test_all_kinds_at_once_take_as_many_statements_for_any_data(ledger: Ledger) -> None:
     later = on(3, "m A x", "m B x", "i C x", "j B x", "l A -", "k C x")
     with equal_statements(ledger, 150) as record:

@@ -242,6 +242,8 @@ def test_a_goal_is_told_with_what_is_missing(ledger: Ledger) -> None:
         assert goal.on_track is on_track
         assert words in goal.why
         assert goal.reached == (wanted > now)
+    ledger.projects.set("p", deadline=goal.ready_on)
+    assert ledger.goals("p")[0].on_track, "on the day itself it is in time"
     ledger.questions.add("p", "tone")
     page = Figures(ledger).status("p").json()
     assert [row["question"] for row in page["goals"]] == ["label"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -43,14 +44,17 @@ def test_a_notebook_shows_a_few_kilobytes_and_text_is_one_line(
         assert repr(result) == f"<{name} of 'p<b>'>"
 
 
-@pytest.mark.parametrize(
-    ("sign", "written"),
-    [(sign, f"\\{sign}") for sign in "&%$#_{}"]
-    + [("\\", r"\textbackslash{}"), ("~", r"\textasciitilde{}"), ("^", r"\textasciicircum{}")],
-)
-def test_latex_prints_the_signs_that_it_would_act_on(sign: str, written: str) -> None:
-    answer = Answer(json=dict, rows=list, view=lambda: [f"a{sign}b"])
-    assert [*formats.FORMATS["latex"](answer)] == [f"a{written}b", ""]
+LATEX = {sign: f"\\{sign}" for sign in "&%$#_{}"} | {
+    "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"
+}  # fmt: skip
+MARKDOWN = {sign: f"\\{sign}" for sign in "\\`*_{}[]<>|"}
+
+
+@pytest.mark.parametrize(("name", "signs"), [("latex", LATEX), ("markdown", MARKDOWN)])
+def test_a_format_prints_the_signs_that_it_would_act_on(name: str, signs: dict[str, str]) -> None:
+    for sign, written in signs.items():
+        answer = Answer(json=dict, rows=list, view=partial(list, [f"a{sign}b"]))
+        assert [*formats.FORMATS[name](answer)] == [f"a{written}b", ""]
 
 
 @pytest.mark.parametrize("path", [*formats.JSON.values(), *formats.VIEWS.values()])

@@ -72,6 +72,10 @@ def test_few_answers_have_no_figure(sqlite_ledger: Ledger, fill_once: FillOnce, 
             assert all(len(item["answers"]) >= least for item in pair["examples"])
         for row in one.audit["annotators"]:
             assert row["items_shared"] >= least or row["agreement_with_peers"] is None
+    (every,) = gather_report(ledger, Asked("p")).questions
+    sizes = [row.get("items") or row.get("documents") for row in every.pairs]
+    (largest,) = gather_report(ledger, Asked("p", suppress_below=max(sizes))).questions
+    assert len(largest.pairs) == sizes.count(max(sizes))
     text = FORMATS["md"](made_document(found)).decode()
     assert "fewer than 30 answers or items are not shown" in text
 
