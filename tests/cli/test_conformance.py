@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Sequence
 from dataclasses import replace
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -68,8 +66,6 @@ def test_its_json_names_versions(run: Run, monkeypatch: pytest.MonkeyPatch) -> N
     told: dict[str, Any] = run("conformance", "--json").json()
     assert set(told) == {"versions", "checks", "passed", "failed"}
     assert list(told["versions"]) == ["tracker", "Python", "SQLAlchemy", "numpy", "scipy", "sqlite"]
-    assert told["versions"]["numpy"] == version("numpy")
-    assert told["versions"]["sqlite"] == sqlite3.sqlite_version
     assert (told["passed"], told["failed"]) == (len(told["checks"]), 0)
     assert {check["by"] for check in told["checks"]} == {"functions", "program"}
 
@@ -102,3 +98,4 @@ def test_printed_values_are_compared_to_their_last_digit(
     failed = run("conformance", "--json", code=1).json()
     wrong = {check["of"] for check in failed["checks"] if not check["passed"]}
     assert wrong == {"ICC(1)", "ICC(C,1)", "ICC(1,k)", "ICC(A,k)", "ICC(C,k)"}
+    assert {round(check["tolerance"], 6) for check in failed["checks"]} == {0.005}

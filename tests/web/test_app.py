@@ -15,7 +15,9 @@ from tracker.web.drawing import TREND_HEIGHT, are_steady, curve
 
 def test_every_response_lets_only_our_scripts_run(client: TestClient) -> None:
     for path in ("/", "/projects/none", "/nothing", "/static/app.css"):
-        policy = client.get(path).headers["content-security-policy"]
+        headers = client.get(path).headers
+        assert headers["x-content-type-options"] == "nosniff"
+        policy = headers["content-security-policy"]
         assert "default-src 'none'; script-src 'self'; style-src 'self'" in policy
     answer = client.get("/api/v1/nothing")
     assert answer.headers["content-type"] == "application/problem+json"
