@@ -55,7 +55,7 @@ def test_tour_prints_published_figures_and_writes_a_page(tour: tuple[Path, str])
     folder, shown = tour
     for words in (
         "Weakest category: 0  0.727",
-        "400        550",
+        "which is the sum of the shares:",
         "450        600",
         "Cohen's kappa 0.467, moderate",
         "73.3% right, 50.0% expected by chance",
