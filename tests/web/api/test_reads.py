@@ -8,12 +8,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-import schemathesis
 from fastapi.testclient import TestClient
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis.strategies import integers
-from schemathesis import checks
-from schemathesis.specs.openapi import checks as openapi
 
 from tests.profiles import exhaustive
 from tests.web.api.conftest import P
@@ -98,26 +95,29 @@ def test_pages_lead_through_all_rows(program: TestClient, furnished_ledger: Ledg
 HOST = {"host": "127.0.0.1:8000"}
 NAMES = {"project": "reviews", "annotator": "annotator 01", "item": "item 0001",
          "snapshot": "first"}  # fmt: skip
-# Of any request, also of one that is wrong; which are to be refused, the schema cannot say in full.
-CHECKS = [
-    checks.not_a_server_error, openapi.status_code_conformance,
-    openapi.content_type_conformance, openapi.response_headers_conformance,
-    openapi.response_schema_conformance,
-]  # fmt: skip
 EXAMPLES = settings(
     max_examples=5, deadline=None, database=None, suppress_health_check=[*HealthCheck],
     phases=[Phase.explicit, Phase.generate],
 )  # fmt: skip
 
 
-@schemathesis.serializer("application/toml")
-def toml(_context: object, value: object) -> bytes:
-    """Any bytes are tried."""
-    return value if isinstance(value, bytes) else str(value).encode("utf-8", "replace")
-
-
 @exhaustive
 def test_answers_are_as_described(program: TestClient) -> None:
+    import schemathesis  # it takes a second
+    from schemathesis import checks
+    from schemathesis.specs.openapi import checks as openapi
+
+    # Of any request, also of one that is wrong; which are to be refused, the schema cannot say.
+    held = [
+        checks.not_a_server_error, openapi.status_code_conformance,
+        openapi.content_type_conformance, openapi.response_headers_conformance,
+        openapi.response_schema_conformance,
+    ]  # fmt: skip
+
+    @schemathesis.serializer("application/toml")
+    def toml(_context: object, value: object) -> bytes:  # any bytes are tried
+        return value if isinstance(value, bytes) else str(value).encode("utf-8", "replace")
+
     schema = schemathesis.openapi.from_asgi("/api/v1/openapi.json", program.app, headers=HOST)
     for found in schema.get_all_operations():
         operation = found.ok()
@@ -130,6 +130,6 @@ def test_answers_are_as_described(program: TestClient) -> None:
                     case.path_parameters[name] = value
             if case.path.endswith("/test"):  # it would be sent to somebody
                 case.path_parameters["number"] = 99
-            case.call_and_validate(checks=CHECKS, headers=HOST)
+            case.call_and_validate(checks=held, headers=HOST)
 
         conforms()
