@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Callable, Iterator
-from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -84,7 +83,7 @@ def sections(
 
 
 def select_for_postgres() -> set[tuple[str, str]]:
-    """Return the calls, by group, that together use each command, option, choice and project once.
+    """Return the calls, by group, that together use each command of each project, and each option.
 
     What is refused before any statement is left out.
     """
@@ -101,13 +100,11 @@ def select_for_postgres() -> set[tuple[str, str]]:
 
 
 def _uses(line: str) -> Iterator[tuple[str, ...]]:
-    """Yield the command of a line with its first argument, and with each option and word."""
+    """Yield the command of a line with its first argument, and each option."""
     name, command = named(line)
     words = shlex.split(line.partition(" < ")[0])[len(name.split()) :]
     yield name, *words[:1]
-    for option, value in pairwise([*words, ""]):
-        if option in options(command):
-            yield name, option, value if re.fullmatch("[a-z_]+", value) else ""
+    yield from ((word,) for word in words if word in options(command))
 
 
 def _title(call: str, form: str) -> str:

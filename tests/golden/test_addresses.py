@@ -16,6 +16,7 @@ from tests.cli.conftest import Run
 from tests.golden.conftest import Copy, Memory
 from tests.golden.frozen import plain, remembered, visible
 from tests.golden.kept import Kept
+from tests.profiles import exhaustive, on_sqlite
 from tests.web.people import AT as ELSEWHERE
 from tests.web.people import PASSWORD, browser_at, signed_in
 from tests.web.test_roles import ROUTES
@@ -26,8 +27,6 @@ from tracker.web.app import create_app
 # `tracker report` writes; and the description, which has a test of its own.
 ELSE = {"/events", "/metrics", "/style.css", "/sign-in/oidc", "/sign-in/oidc/back",
         "/projects/{project:name}/report", "/api/v1/openapi.json"}  # fmt: skip
-
-
 AT = "http://127.0.0.1:8000"
 
 
@@ -60,10 +59,12 @@ def answered(client: TestClient, address: str) -> tuple[str, str]:
     return plain(f"{answer.status_code} {kind}\n{''.join(more)}"), plain(text)
 
 
-# On Postgres, too, are read the pages, and the addresses that no command has as JSON.
+# The exhaustive run reads on Postgres the pages, and the addresses that no command has as JSON.
 ASKED = [
-    pytest.param(backend, name, address, id=f"{backend}-{group.ledger}-{name}: {address}")
-    for backend in ("sqlite", "postgresql")
+    pytest.param(
+        backend, name, address, id=f"{backend}-{group.ledger}-{name}: {address}", marks=marks
+    )
+    for backend, marks in (("sqlite", []), ("postgresql", [exhaustive]))
     for name, group in ADDRESSES.items()
     for address, command in group.commands.items()
     if backend == "sqlite" or name == "pages" or (name == "api" and not command)
@@ -90,6 +91,7 @@ def test_an_address_answers_what_it_answered(
     kept.hold(name, [(f"GET {address}", status + text)], {f"GET {address}"})
 
 
+@on_sqlite
 def test_pages_of_people_who_signed_in(copy: Copy, kept: Kept) -> None:
     ledger = Ledger(copy("team"))
 
@@ -106,6 +108,7 @@ def test_pages_of_people_who_signed_in(copy: Copy, kept: Kept) -> None:
     kept.hold("pages_by_role", sections())
 
 
+@on_sqlite
 def test_the_interface_is_described_as_it_was(copy: Copy, kept: Kept) -> None:
     """A section for each path, a line for each method and schema."""
     with TestClient(create_app(Ledger(copy("kinds"))), base_url=AT) as client:
