@@ -88,12 +88,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 class _ByFile(LoadScopeScheduling):
     """Tests of a file go to one worker, which makes once what they share.
 
-    Goldens are divided by database and ledger, those of a ledger in all files together.
+    Goldens are divided by database and ledger; the files of the house and its style are read once.
     """
 
     def _split_scope(self, nodeid: str) -> str:
-        golden = re.match(r"tests/golden/.*\[((sqlite|postgresql)-\w+)-", nodeid)
-        return golden[1] if golden else nodeid.partition("::")[0]
+        group = re.match(r"tests/golden/.*\[((sqlite|postgresql)-\w+)-", nodeid)
+        return group[1] if group else nodeid.partition("::")[0].replace("test_style", "test_house")
 
 
 @pytest.hookimpl(optionalhook=True)
