@@ -28,10 +28,7 @@ def tour(
     furnished_template: Path,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> tuple[Path, str]:
-    """The folder in which the tour of so many weeks was taken, and what it printed.
-
-    It goes into a ledger with projects.
-    """
+    """The folder with projects where the tour of so many weeks was taken, and what it printed."""
     folder = tmp_path_factory.mktemp("tour")
     shutil.copy(furnished_template, folder / "tracker.db")
     (folder / "tracker.html").write_text("precious")
@@ -84,12 +81,12 @@ def test_tour_prints_published_figures_and_writes_a_page(tour: tuple[Path, str])
     assert pair["cohen_kappa"] == 0
 
 
-@pytest.mark.parametrize("quick", [True, pytest.param(False, marks=exhaustive)])
 def test_commands_of_the_tour_run(
-    run: Run, tour: tuple[Path, str], folder: Path, quick: bool
+    request: pytest.FixtureRequest, run: Run, tour: tuple[Path, str], folder: Path
 ) -> None:
+    is_whole = request.node.callspec.params["tour"] == 51  # some join late in the year
     for command in {*commands(tour[1])[0], *commands(tour[1])[1]}:
-        if not quick or command.startswith(("status", "flags list", "item show")):
+        if is_whole or command.startswith(("status", "flags list", "item show")):
             run("--database", f"sqlite:///{tour[0]}/tracker.db", *shlex.split(command))
 
 

@@ -377,6 +377,7 @@ SECRET = (
 )
 
 
+@on_sqlite
 def test_places_and_engines_that_are_refused_and_never_a_secret_printed(ledger: Ledger) -> None:
     for address, engine, why in (
         *((secret, None, "holds credentials") for secret in SECRET),
