@@ -13,19 +13,20 @@ from fcntl import LOCK_EX, flock
 from pathlib import Path
 from time import monotonic
 
+import pytest
 import requests
 
 _LONGEST = 300  # seconds until a program answers
 
 
-def environment(folder: Path, *packages: str) -> Path:
+def environment(config: pytest.Config, name: str, *packages: str) -> Path:
     """The Python of an environment with some packages, made if it is not there yet.
 
-    What they need differs from what this program needs. Byte code nobody asked for is not made:
-    it takes as long as the rest of the installation. The pip is this environment's, for another
-    would have to be installed first.
+    Its packages may conflict with ours. Our pip fills it, which saves installing another, and
+    compiles nothing, which would double the time.
     """
-    folder.mkdir(parents=True, exist_ok=True)
+    assert config.cache is not None
+    folder = config.cache.mkdir(name)
     python = folder / "bin" / "python"
     with (folder.parent / f"{folder.name}.lock").open("w") as lock:
         flock(lock, LOCK_EX)

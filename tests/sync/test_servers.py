@@ -82,9 +82,7 @@ def label_studio(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[LabelStudio]:
     """A Label Studio of this session."""
-    cache = request.config.cache
-    assert cache is not None
-    python = environment(cache.mkdir("label-studio"), "label-studio>=1.20,<2")
+    python = environment(request.config, "label-studio", "label-studio>=1.20,<2")
     home, port = tmp_path_factory.mktemp("label-studio"), free_port()
     quiet = {
         "LABEL_STUDIO_BASE_DATA_DIR": str(home), "COLLECT_ANALYTICS": "False", "SENTRY_DSN": "",
@@ -221,9 +219,7 @@ def mlflow(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[MLflow]:
     """An MLflow of this session: its server in one process, without those that start it."""
-    cache = request.config.cache
-    assert cache is not None
-    python = environment(cache.mkdir("mlflow"), *PACKAGES)
+    python = environment(request.config, "mlflow", *PACKAGES)
     home, port = tmp_path_factory.mktemp("mlflow"), free_port()
     store = {
         "_MLFLOW_SERVER_FILE_STORE": f"sqlite:///{home / 'mlflow.db'}",

@@ -7,10 +7,12 @@ import re
 import shutil
 import signal
 import socket
-import subprocess
 import sys
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from subprocess import PIPE, Popen
 from urllib.request import urlopen
 
 import httpx2 as httpx
@@ -28,41 +30,43 @@ from tracker.web.sign_in import Access
 
 __all__ = ["folder", "run"]
 
-
 FILES = {"file": ("answers.csv", b"item,annotator,category\n1,a,x\n1,b,x\n")}
 HALF = b"POST /sign-in HTTP/1.1\r\nhost: localhost\r\n"
 FORM = b"content-type: application/x-www-form-urlencoded\r\ncontent-length: 5000\r\n\r\n"
 
 
-def test_a_server_in_an_empty_folder_ends_its_streams(tmp_path: Path) -> None:
-    path, pipe = tmp_path / "new.db", subprocess.PIPE
+@contextmanager
+def served_at(path: Path) -> Iterator[tuple[Popen[str], str]]:
+    """A process that serves a database until the block ends, and its address."""
     words = [sys.executable, "-m", "tracker", "--database", str(path), "serve", "--port", "0"]
-    with subprocess.Popen(words, stdout=pipe, stderr=pipe, text=True) as run:
+    with Popen(words, stdout=PIPE, stderr=PIPE, text=True) as run:
         try:
             assert run.stdout is not None
             (address,) = re.findall(r"http://\S+", run.stdout.readline())
-            assert run.stdout.readline() == f"the ledger is {path}, which is new\n"
-            with urlopen(f"{address}/events") as stream:  # noqa: S310 - of this machine
-                assert stream.readline() == b": listening\n"
-                made = httpx.post(f"{address}/api/v1/projects", json={"project": "p"}, timeout=60)
-                assert made.status_code == 201
-                run.send_signal(signal.SIGTERM)
-                assert run.communicate(timeout=60)[1] == ""
-            assert run.returncode == 0
+            yield run, address
         finally:
             run.kill()
 
 
+def test_a_server_in_an_empty_folder_ends_its_streams(tmp_path: Path) -> None:
+    path = tmp_path / "new.db"
+    with served_at(path) as (run, address):
+        assert run.stdout.readline() == f"the ledger is {path}, which is new\n"
+        with urlopen(f"{address}/events") as stream:  # noqa: S310 - of this machine
+            assert stream.readline() == b": listening\n"
+            made = httpx.post(f"{address}/api/v1/projects", json={"project": "p"}, timeout=60)
+            assert made.status_code == 201
+            run.send_signal(signal.SIGTERM)
+            assert run.communicate(timeout=60)[1] == ""
+        assert run.returncode == 0
+
+
 @exhaustive
 def test_a_server_that_is_killed_loses_and_doubles_no_answer(tmp_path: Path) -> None:
-    path = tmp_path / "ledger.db"
-    ledger = Ledger(str(path))
+    ledger = Ledger(str(tmp_path / "ledger.db"))
     assign_items(ledger, "ada")
-    words = [sys.executable, "-m", "tracker", "--database", str(path), "serve", "--port", "0"]
     for item in ITEMS:
-        with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as run:
-            assert run.stdout is not None
-            (address,) = re.findall(r"http://\S+", run.stdout.readline())
+        with served_at(tmp_path / "ledger.db") as (_, address):
             task = ledger.answering.next("p", "ada")
             assert task is not None
             assert task.item == item
@@ -71,7 +75,6 @@ def test_a_server_that_is_killed_loses_and_doubles_no_answer(tmp_path: Path) -> 
                 sent = httpx.post(f"{address}/me/queue/p/ada", data=form,
                                   headers={"sec-fetch-site": "same-origin"})  # fmt: skip
                 assert sent.status_code == 303
-            run.kill()
     assert recorded_answers(ledger) == {(item, "ada"): "bad" for item in ITEMS}
 
 
