@@ -139,7 +139,7 @@ class Ways:
         self.folder, self.labels, self.irrcac = folder, labels, irrcac
         self.file = csv_of(folder, labels)
         self.ledger = f"sqlite:///{folder / f'shuffled-{labels}.db'}"
-        self.copied, self.new = folder / f"copied-{labels}", folder / "new.db"
+        self.new = folder / "new.db"
         self.parquet, self.files = folder / "new.parquet", folder / f"shuffled-{labels}.parquet"
         self.lake = f"sqlite:///{folder / f'files-{labels}.db'}"
         self.fresh = f"sqlite:///{self.new}"
@@ -158,12 +158,6 @@ class Ways:
         database_of(self.folder, self.labels)
         run(tracker("--database", self.ledger, "agreement", PROJECT))
 
-    def beside(self) -> None:
-        """Have a copy for counting."""
-        self.stored()
-        if not self.copied.exists():
-            run([*self.copy, *tracker("--database", self.ledger, "database", "copy-for-counting")])
-
     def laid(self) -> None:
         """Have a project whose labels are in a file of Parquet, of which nothing is kept."""
         if not self.files.exists():
@@ -176,11 +170,6 @@ class Ways:
         """Have nothing that an import makes."""
         self.new.unlink(missing_ok=True)
         self.parquet.unlink(missing_ok=True)
-
-    @property
-    def copy(self) -> list[str]:
-        """What has a command know the copy."""
-        return ["env", f"TRACKER_COPY={self.copied}"]
 
     def created(self, url: str, files: Path) -> list[str]:
         """The command that makes a project of files."""
@@ -210,14 +199,12 @@ class Ways:
 
         plain = tracker("--database", self.lake, *words, PROJECT, "--json")
         yield Way(question, "tracker, SQLite", asked(self.ledger), self.stored)
-        if question == "agreement":  # which is not heavy: DuckDB counts it in its copy alone
+        if question == "agreement":  # which is not heavy: DuckDB does not count it
             first = both(self.imported(), asked(self.fresh))
             yield Way(question, "tracker, with its import", first, self.cleared)
             yield Way(question, "tracker, asked again", asked(self.ledger), self.again)
         else:
             yield Way(question, "tracker, DuckDB", asked(self.ledger, "duckdb"), self.stored)
-        kept = [*self.copy, *asked(self.ledger, "duckdb")]
-        yield Way(question, "tracker, DuckDB and its copy", kept, self.beside)
         yield Way(question, "tracker, Parquet", plain, self.laid)
 
     def peer(self, name: str, program: str = sys.executable) -> list[str]:

@@ -11,6 +11,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Engine, event, func, select
 
+from tracker.formats.reader import ReadOptions
 from tracker.imports.loader import ImportResult
 from tracker.imports.undo import undo_import
 from tracker.ledger import Ledger
@@ -19,6 +20,7 @@ from tracker.projects.questions import QuestionInfo, QuestionOptions, find_quest
 from tracker.storage.schema import Base
 
 __all__ = [
+    "AS_THEY_ARE",
     "ONE",
     "SEVERAL",
     "SPANS",
@@ -37,6 +39,9 @@ __all__ = [
 ONE = QuestionOptions(answers="one")
 SEVERAL = QuestionOptions(answers="several")
 SPANS = QuestionOptions(answers="spans")
+
+AS_THEY_ARE = ReadOptions(empty="skipped", accept=("contradictions",))
+"""Options of an import for drawn answers: an empty cell is a skip, a later file corrects."""
 
 
 def csv_text(rows: Iterable[Iterable[Any]]) -> str:

@@ -511,8 +511,8 @@ TABLES = {
         "project_id int, address text, roles text, engine text", "project_id", references=[PROJECT]
     ),
     "lake_files": T(
-        "project_id int, number int, path text, size big, modified_at big, digest text, "
-        "labels big, part int, from_change int, source small, to_change int?",
+        "project_id int, number int, path text, size big, modified_at big, identity text?, "
+        "digest text, labels big, part int, from_change int, source small, to_change int?",
         "project_id number",
         references=[FROM_CHANGE, TO_CHANGE, PROJECT],
         checks={"order": "to_change > from_change"},
@@ -574,7 +574,9 @@ TABLES = {
 # -- triggers ----------------------------------------------------------------------------------
 
 APPEND_ONLY = [
+    "batches",
     "changes",
+    "decisions",
     "flags",
     "flag_changes",
     "flag_sightings",
@@ -591,8 +593,10 @@ APPEND_ONLY = [
 ]
 """The tables that refuse UPDATE and DELETE; what hangs on a snapshot may go once it is thinned."""
 THINNED = {name for name in APPEND_ONLY if name.startswith("snapshot_")}
-ERASABLE = {"flag_changes": ("made_by", "note")}
+ERASABLE = {"flag_changes": ("made_by", "note"), "decisions": ("made_by",)}
 """The columns whose text can be erased, in tables that refuse UPDATE otherwise."""
+CHANGEABLE = {"decisions": ("settled_by",)}
+"""The columns of these tables that can be changed."""
 
 PURGED = "EXISTS (SELECT 1 FROM purges WHERE project_id = OLD.project_id)"
 TOMBSTONED = (
@@ -625,8 +629,10 @@ def sqlite_erasure(name):
         same = f"NEW.{column} IS OLD.{column}"
         if column in ERASABLE[name]:
             same = f"({same} OR NEW.{column} IS '(erased)')"
+        if column in (*ERASABLE[name], *CHANGEABLE.get(name, ())):
             erased.append(f"NEW.{column} IS NOT OLD.{column}")
-        conditions.append(same)
+        if column not in CHANGEABLE.get(name, ()):
+            conditions.append(same)
     return f"{' AND '.join(conditions)} AND ({' OR '.join(erased)})"
 
 
@@ -635,7 +641,7 @@ def postgres_triggers():
         yield f"CREATE FUNCTION {name}() RETURNS trigger LANGUAGE plpgsql AS $${body}$$"
     for name in APPEND_ONLY:
         function = "refuse_unless_thinned" if name in THINNED else "refuse_on_append_only"
-        function = "refuse_unless_erased" if name in ERASABLE else function
+        function = f"refuse_to_change_{name}" if name in ERASABLE else function
         for short, event in {
             "no_change": f"BEFORE UPDATE OR DELETE ON {name} FOR EACH ROW",
             "no_truncate": f"BEFORE TRUNCATE ON {name} FOR EACH STATEMENT",
@@ -657,16 +663,24 @@ END
 """
 
 
-ERASURE = """
+def erasure(name):
+    """What a function does about an UPDATE that erases a text, and changes nothing else."""
+    free = (*ERASABLE[name], *CHANGEABLE.get(name, ()))
+    less = "".join(f" - '{column}'" for column in free)
+    erased = "".join(
+        f"""
+            AND (NEW.{column} IS NOT DISTINCT FROM OLD.{column} OR NEW.{column} = '(erased)')"""
+        for column in ERASABLE[name]
+    )
+    return f"""
     IF TG_OP = 'UPDATE' THEN
-        IF to_jsonb(NEW) - 'made_by' - 'note' = to_jsonb(OLD) - 'made_by' - 'note'
-            AND to_jsonb(NEW) <> to_jsonb(OLD)
-            AND (NEW.made_by IS NOT DISTINCT FROM OLD.made_by OR NEW.made_by = '(erased)')
-            AND (NEW.note IS NOT DISTINCT FROM OLD.note OR NEW.note = '(erased)')
+        IF to_jsonb(NEW){less} = to_jsonb(OLD){less}
+            AND to_jsonb(NEW) <> to_jsonb(OLD){erased}
         THEN
             RETURN NEW;
         END IF;
     END IF;"""
+
 
 # On Postgres triggers look up what the labels of a whole statement refer to. A foreign key looks up
 # each row by itself: with five of them, loading a million labels took forty seconds, and takes
@@ -717,7 +731,7 @@ END
 FUNCTIONS = {
     "refuse_on_append_only": refusal(PURGED),
     "refuse_unless_thinned": refusal(f"{PURGED} OR {TOMBSTONED}"),
-    "refuse_unless_erased": refusal(PURGED, ERASURE),
+    **{f"refuse_to_change_{name}": refusal(PURGED, erasure(name)) for name in ERASABLE},
     "require_referred": REQUIRE_REFERRED,
     "keep_referred": KEEP_REFERRED,
 }

@@ -95,7 +95,7 @@ def test_every_measure_is_explained(ledger, kind):
 
 def test_parts_of_an_explanation(ledger, write):
     rows = "item,annotator,category,pass\n1,A,x,1\n1,B,x,1\n2,A,x,1\n2,B,y,1\n2,A,y,2\n3,A,y,1"
-    ledger.import_file(write(rows + "\n4,A,,1\n4,R,x,1"), "p")
+    ledger.import_file(write(rows + "\n4,A,,1\n4,R,x,1"), "p", empty="skipped")
     with ledger.writing("p") as (connection, project):
         set_annotator_kind(connection, project, "R", "reference")
     result = explained(ledger, "fleiss_kappa")
@@ -342,14 +342,14 @@ def numbers(ledger, *names, project="p", **choice):
 def test_answers_that_no_longer_stand(ledger, write):
     header = "item,annotator,category\n"
     names = ("standing", "skipped", "counted", "items", "past", "taken_back")
-    ledger.import_file(write(header + "1,A,x\n1,B,x\n2,A,\n3,R,y"), "p")
+    ledger.import_file(write(header + "1,A,x\n1,B,x\n2,A,\n3,R,y"), "p", empty="skipped")
     with ledger.writing("p") as (connection, project):
         set_annotator_kind(connection, project, "R", "reference")
     assert numbers(ledger, "other_kinds", *names) == (1, 4, 1, 2, 3, 0, 0)
     assert numbers(ledger, "counted", annotators=["A", "R"]) == (2,)
-    revised = ledger.import_file(write(header + "1,A,y\n2,A,x"), "p")
+    revised = ledger.import_file(write(header + "1,A,y\n2,A,x"), "p", empty="skipped")
     assert numbers(ledger, *names) == (4, 0, 3, 3, 2, 0)
-    more = ledger.import_file(write(header + "4,A,x\n4,B,x"), "p")
+    more = ledger.import_file(write(header + "4,A,x\n4,B,x"), "p", empty="skipped")
     assert numbers(ledger, "counted") == (5,)
     undo(ledger, more.id)
     assert numbers(ledger, *names) == (4, 0, 3, 3, 2, 2)

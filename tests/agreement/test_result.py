@@ -189,7 +189,8 @@ def store(ledger, categories, project="p", **options):
     several = options.get("answers") == "several"
     rows = frame(answers(items=8, categories=categories, several=several))
     if options.get("scale") != "ordinal":
-        ledger.import_frame(rows, project, options=QuestionOptions(**options))
+        made = QuestionOptions(**options)
+        ledger.import_frame(rows, project, options=made, accept=["missing_words"])
         return
     ledger.import_frame(rows, project)
     with ledger.database.engine.begin() as connection:

@@ -7,13 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sqlalchemy import update
 
-from tests.helpers import SPANS, count_statements, csv_text
+from tests.helpers import AS_THEY_ARE, SPANS, count_statements, csv_text
 from tests.measures.span_oracles import CASES, EXPECTED, ORACLE_NAMES, rows
 from tests.profiles import both, examples
 from tracker.agreement.counts_sql import select_span_documents, select_span_rows
 from tracker.agreement.spans import assess_spans
 from tracker.counts.filter import make_answer_filter, select_answers
-from tracker.formats.column_roles import parse_column_roles
+from tracker.formats.mappings import parse_column_roles
 from tracker.formats.source import STDIN, SourceFile
 from tracker.imports.loader import load_import
 from tracker.projects.annotators import annotator_names, set_annotator_kind
@@ -135,7 +135,7 @@ def test_the_stream_of_any_file(ledger, file):
     with ledger.database.write(keep=False) as connection:
         project = create_project(connection, "p", SPANS)
         source = SourceFile(STDIN, io.BytesIO(csv_text(lines).encode()))
-        load_import(connection, project, [source], parse_column_roles([]))
+        load_import(connection, project, [source], parse_column_roles([]), options=AS_THEY_ARE)
         if any(name == "M" for _, name, _ in file):
             set_annotator_kind(connection, project.project, "M", "model")
         assert streamed(connection, project) == expected

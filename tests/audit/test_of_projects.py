@@ -80,7 +80,9 @@ def test_the_database_finds_what_plain_counts_find(ledger, crowd):
     record = replace(record, seconds={key: round(s, 3) for key, s in record.seconds.items()})
     names = tuple(map(str, range(record.categories)))
     scale = "ordinal" if record.ordinal else "nominal"
-    ledger.import_frame(rows_of(record), "p", options=QuestionOptions("one", scale, None, names))
+    ledger.import_frame(
+        rows_of(record), "p", options=QuestionOptions("one", scale, None, names), empty="skipped"
+    )
     found = ledger.audit("p")
     told = figures(
         {id(flag): flag for one in found.annotators for flag in one.flags}.values(),

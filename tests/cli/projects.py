@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from random import Random
+from typing import Any
 
 import pandas as pd
 
@@ -99,4 +100,5 @@ def load(
     """Import rows as a project."""
     named = columns or ["item", "annotator", "category"]
     frame = pd.DataFrame(rows, columns=named)
-    ledger.import_frame(frame, project, keep=keep or [], options=options)
+    how: Any = {"keep": keep or [], "empty": "skipped", "accept": ["missing_words"]}
+    ledger.import_frame(frame, project, options=options, **how)

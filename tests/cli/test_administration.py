@@ -33,9 +33,6 @@ def test_ordinal_scale_lacks_an_order_unless_it_is_of_numbers(run: Run, answers:
     assert "order" not in run("project", "set", "n", "--scale", "ordinal").err
 
 
-# -- users and tokens: secrets go in unseen, and come out once -------------------------------
-
-
 @pytest.fixture
 def ada(run: Run) -> Ledger:
     """A ledger with an admin."""
@@ -74,9 +71,6 @@ def test_token_is_printed_once_and_ends_when_revoked(ada: Ledger, run: Run) -> N
             assert "argon2" not in shown
     run("token", "revoke", "t")
     assert ada.tokens.use(secret) is None
-
-
-# -- names in audits ------------------------------------------------------------------------
 
 
 def test_pseudonyms_are_stable_and_hide_all_names(run: Run, furnished: Path) -> None:

@@ -33,9 +33,6 @@ def planted(
     monkeypatch.setattr("tracker.conformance.check.known_cases", changed)
 
 
-# -- what is shipped -----------------------------------------------------------------------
-
-
 def test_every_measure_is_covered() -> None:
     covered = {
         figure.measure
@@ -45,9 +42,6 @@ def test_every_measure_is_covered() -> None:
     }
     assert covered - set(MEASURES) == {"category_rate", "intraclass"}
     assert set(MEASURES) <= covered
-
-
-# -- the command ---------------------------------------------------------------------------
 
 
 def test_it_passes_and_touches_nothing(run: Run, folder: Path) -> None:

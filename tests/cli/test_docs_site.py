@@ -63,9 +63,6 @@ def in_navigation(part: Any) -> list[str]:
     return [name for one in inner for name in in_navigation(one)]
 
 
-# -- navigation and links ------------------------------------------------------------------
-
-
 def test_every_page_is_in_the_navigation_once() -> None:
     pages = [page.relative_to(DOCS).as_posix() for page in sorted(DOCS.rglob("*.md"))]
     assert sorted(in_navigation(SITE["nav"])) == sorted([*pages, *ON_SITE.values()])
@@ -92,9 +89,6 @@ def test_links_exist_and_lists_are_indented_for_the_site(page: Path) -> None:
             assert not begin or not lines[begin - 1].strip(), lines[begin]
         if token.type == "list_item_open" and token.level == 1 and begin:
             assert not lines[begin - 1].startswith("    "), lines[begin]
-
-
-# -- two pages, replayed --------------------------------------------------------------------
 
 
 class Step(NamedTuple):

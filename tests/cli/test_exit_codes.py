@@ -5,6 +5,7 @@ Most of what is a wrong usage (2), or not there (4), is in the goldens.
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -81,14 +82,16 @@ def test_toml_that_no_parser_takes_is_3(run: Run, furnished: Path) -> None:
             assert len(failed.err) < 2000
 
 
-# -- 1: checks and confirmations -----------------------------------------------------------
-
-
 def test_failing_gate_is_1_and_one_that_cannot_tell_is_6(run: Run, furnished: Path) -> None:
     unknown = '[[check]]\nmeasure = "cohen_kappa"\nat_least = 0.1\n'  # of more than two people
     for more, code in (("[[check]]\nitems_at_least = 1000\n", 1), ("", 6)):
         Path("gate.toml").write_text("[[check]]\nitems_at_least = 1\n" + unknown + more)
         run("gate", "reviews", code=code)
+    with closing(sqlite3.connect(furnished)) as ledger:
+        bodies = ledger.execute("SELECT body FROM deliveries").fetchall()
+    assert [json.loads(body)["data"]["failed"] for (body,) in bodies] == [
+        ["at least 1,000 items with two answers"]
+    ]
 
 
 def test_damaged_database_fails_its_check(run: Run, furnished: Path) -> None:
@@ -103,9 +106,6 @@ def test_confirmation_is_typed_or_given_beforehand(run: Run, furnished: Path) ->
     assert furnished.read_bytes() == before
     assert run("imports", "undo", 1, stdin="y\n").out.strip().startswith("import 1 is")
     assert "?" not in run("imports", "undo", 2, "-y").err
-
-
-# -- 4 and 5: no database, or another ------------------------------------------------------
 
 
 def test_missing_file_reads_as_an_empty_database(run: Run, folder: Path) -> None:
@@ -142,9 +142,6 @@ def test_read_only_file_is_5_on_writing_only(run: Run, furnished: Path) -> None:
     furnished.write_bytes(content)
     assert "reviews" in run("status").out
     assert "cannot be written to" in run("project", "rename", "reviews", "r", code=5).err
-
-
-# -- the project ---------------------------------------------------------------------------
 
 
 def test_project_is_named_in_either_way_or_is_the_only_one(run: Run, answers: Path) -> None:

@@ -79,9 +79,6 @@ def test_lengths_of_documents_and_attributes_go_along(run: Run, folder: Path) ->
     assert "\ne,A,x,1,1,3,,,human,,\n" in shown[1]
 
 
-# -- figures -------------------------------------------------------------------------------
-
-
 def test_matrix_gives_krippendorffs_program_the_same_figure(run: Run, furnished: Path) -> None:
     run("export", "matrix", "reviews", "-o", "k.parquet", "--for", "krippendorff")
     frame = pd.read_parquet("k.parquet").set_index("annotator")
@@ -90,9 +87,6 @@ def test_matrix_gives_krippendorffs_program_the_same_figure(run: Run, furnished:
     value = krippendorff.alpha(data, level_of_measurement="nominal")
     (alpha,) = run("agreement", "reviews", "--measure", "alpha", "--json").json()["measures"]
     assert alpha["value"] == pytest.approx(value)
-
-
-# -- texts ---------------------------------------------------------------------------------
 
 
 def test_workbook_holds_texts_as_texts_and_not_too_many(run: Run, folder: Path) -> None:

@@ -8,7 +8,7 @@ from tests.cli.commands import leaves, parse
 from tests.cli.conftest import Run
 from tests.golden.kept import Kept
 from tracker.core.version import VERSION
-from tracker.formats.registry import READERS
+from tracker.readers.registry import READERS
 
 LEAVES = dict(leaves())
 

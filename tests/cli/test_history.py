@@ -27,9 +27,6 @@ def weeks(weeks_template: Path, folder: Path) -> Path:
     return Path(shutil.copy(weeks_template, folder / "tracker.db"))
 
 
-# -- trend and alarms ----------------------------------------------------------------------
-
-
 def test_note_is_a_changes_only_if_it_is_close(run: Run, weeks: Path) -> None:
     run("project", "note", "reviews", "first day", "--at", "2025-09-01")
     for last, times in ((0, 2), (2, 1)):  # below the curve, and among the rows
@@ -68,9 +65,6 @@ def test_week_that_is_not_over_or_has_no_figure_is_left_out(
     number = (date(2026, 4, 5) - LAST).days // 7
     assert f"26 weeks, each of its own answers, {number} more without a figure" in shown
     assert str(WORSE - timedelta(days=1)) in shown
-
-
-# -- snapshots -----------------------------------------------------------------------------
 
 
 def test_sound_record_passes_and_a_changed_label_is_1(run: Run, furnished: Path) -> None:

@@ -48,7 +48,7 @@ def test_saved_mapping_makes_the_next_import_one_word(run: Run, folder: Path) ->
     run("import", "a.csv", "-p", "p", *says, "--save-mapping", "m.toml")
     saved = tomllib.loads((folder / "m.toml").read_text())
     told = [saved[name] for name in ("keep", "encoding", "date-format", "header-row")]
-    assert told == [["sex"], "windows-1252", "%d/%m/%Y", 3]
+    assert told == [["sex"], "windows-1252", "day/month/year", 3]
     # Days under 13 alone do not say in which order they are written; the mapping does.
     (folder / "b.csv").write_text(f"{header}2;ann;rot;03/04/2026;f\n")
     failed = run("import", "b.csv", "-p", "p", *says, "--save-mapping", "n.toml", code=3)
@@ -56,9 +56,6 @@ def test_saved_mapping_makes_the_next_import_one_word(run: Run, folder: Path) ->
     assert not Path("n.toml").exists()
     run("import", "b.csv", "-p", "p", "--mapping", "m.toml")
     assert "2026-04-03" in run("item", "show", "2", "-p", "p", "--json").out
-
-
-# -- rows of a query -------------------------------------------------------------------------
 
 
 def test_password_of_a_queried_database_is_stored_nowhere(

@@ -33,11 +33,11 @@ from tracker.core.results import Record
 from tracker.formats.answers import Answer as ReadAnswer
 from tracker.formats.answers import tool_reader
 from tracker.formats.reader import Reading
-from tracker.formats.registry import READERS
 from tracker.formats.source import SourceFile
 from tracker.ledger import Ledger
 from tracker.ledger.namespace import Namespace
 from tracker.ledger.parameters import Project
+from tracker.readers.registry import READERS
 from tracker.render.blocks import Column
 from tracker.web import app, templating
 from tracker.web.api.operations import add_routes
@@ -59,9 +59,6 @@ def answered(folder: Path, run: Run) -> None:
 
 def client() -> TestClient:
     return TestClient(app.create_app(Ledger(URL)), base_url="http://127.0.0.1")
-
-
-# -- an operation --------------------------------------------------------------------------
 
 
 class Coloring(TypedDict, total=False):
@@ -208,9 +205,6 @@ def test_column_appears_in_every_face(run: Run, monkeypatch: pytest.MonkeyPatch)
         assert all(title in text.lower() for title in titles.values())
 
 
-# -- a format of files -----------------------------------------------------------------
-
-
 def toy_answers(source: SourceFile, reading: Reading) -> Iterator[ReadAnswer]:
     """Yield the answers of lines such as ``ada: 1 is good``."""
     reading.ask("label")
@@ -247,9 +241,6 @@ def test_format_is_recognized_listed_and_taken_by_every_face(
         sent = browser.post("/api/v1/projects/sent/imports?create=true", files=files)
         assert sent.status_code in {201, 202}, sent.text
         assert "good" in read(browser, "/projects/p/items/1").text
-
-
-# -- a kind of finding --------------------------------------------------------
 
 
 ANSWERED = Threshold("toy_answers", 3, 0, 100)

@@ -64,7 +64,7 @@ def long_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (path.parent / FILE).write_text(text.getvalue(), "utf-8")
     ledger = Ledger(f"sqlite:///{path}")
     with chdir(path.parent):
-        ledger.import_file(FILE, PROJECT, keep=["kept"])
+        ledger.import_file(FILE, PROJECT, keep=["kept"], empty="skipped")
     ledger.snapshot(PROJECT, name="first", note="a note " * 10)
     ledger.audit(PROJECT, record=True)
     ledger.notes.add(PROJECT, "a new guideline " * 6)

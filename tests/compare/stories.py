@@ -33,7 +33,7 @@ def tell(
     """Import what happened, a day after the other."""
     for answers in days:
         frame = pd.DataFrame(answers, columns=["item", "annotator", "category", "labeled_at"])
-        ledger.import_frame(frame, project, options=options)
+        ledger.import_frame(frame, project, options=options, empty="skipped")
 
 
 def note(

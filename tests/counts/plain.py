@@ -11,7 +11,7 @@ from operator import itemgetter
 
 from sqlalchemy import Connection, insert
 
-from tests.helpers import csv_text
+from tests.helpers import AS_THEY_ARE, csv_text
 from tracker.agreement.groups_sql import (
     count_patterns_by_cluster,
     count_patterns_by_group,
@@ -24,7 +24,7 @@ from tracker.counts.annotator_patterns import count_gold_confusions, select_answ
 from tracker.counts.filter import EVERYTHING, AnswerFilter, select_answers
 from tracker.counts.items import count_answers_per_item, count_votes
 from tracker.counts.tallies import count_annotator_tallies, count_item_patterns, pair_tallies
-from tracker.formats.column_roles import parse_column_roles
+from tracker.formats.mappings import parse_column_roles
 from tracker.formats.source import STDIN, SourceFile
 from tracker.imports.loader import load_import
 from tracker.projects.annotators import annotator_names, set_annotator_kind
@@ -204,7 +204,7 @@ def store_raw(
         seconds = "" if took is None else took / 1000
         text += [[*key, when, seconds, label] for label in sorted(labels or [""])]
     source = SourceFile(STDIN, io.BytesIO(csv_text(text).encode()))
-    load_import(connection, question, [source], parse_column_roles([]))
+    load_import(connection, question, [source], parse_column_roles([]), options=AS_THEY_ARE)
     people = {name: n for n, name in annotator_names(connection, question.project).items()}
     for name in people.keys() & KINDS.keys():
         set_annotator_kind(connection, question.project, name, KINDS[name])

@@ -147,7 +147,7 @@ def test_answers_to_items_and_items_with_too_few(
         ["two", "ann", "a", 1, None],
         ["three", "cy", None, 1, None],
     ]
-    ledger.import_file([write(rows)], "p")
+    ledger.import_file([write(rows)], "p", empty="skipped")
     ledger.import_items([write([["item"], ["four"]], "items.csv")], "p")
     with ledger.database.read() as connection:
         question = question_of(connection)
@@ -200,7 +200,7 @@ def firsts(rows: list[Row], who: str) -> list[tuple[str, str, str]]:
 
 def fill(ledger: Ledger, rows: list[Row], project: str = "p") -> dict[str, int]:
     columns = ["item", "annotator", "category", "labeled_at", "pass"]
-    ledger.import_frame(pd.DataFrame(sorted(rows), columns=columns), project)
+    ledger.import_frame(pd.DataFrame(sorted(rows), columns=columns), project, empty="skipped")
     if any(who == "gold" for _, who, *_ in rows):
         ledger.annotators.kind(project, "gold", "reference")
     return {one.annotator.name: one.annotator.id for one in ledger.annotators.list(project)}

@@ -25,6 +25,7 @@ from tests.helpers import question_of, undo
 from tests.history.scripts import answers
 from tests.profiles import both, examples, on_sqlite
 from tracker.counts import import_tallies, kept_counts
+from tracker.counts import selection as chosen_answers
 from tracker.counts.filter import EVERYTHING, select_answers
 from tracker.counts.selection import Selection
 from tracker.counts.tallies import Present, select_label_contents
@@ -107,14 +108,20 @@ def test_kept_counts_are_right_after_every_act(ledger: Ledger) -> None:
             assert counts == everything(connection, selected(connection), names), place
 
 
-def test_what_does_not_add_up_over_items_is_counted_of_all(ledger: Ledger) -> None:
-    for day, items in ((2, 12), (1, 5)):
-        frame = answers_frame(items, 20 * day, day).assign(labeled_at=f"2026-01-0{day}")
-        ledger.import_frame(frame, "p")
+@pytest.mark.parametrize("most", [2, 3, 4])
+def test_too_many_rows_of_touched_items_are_counted_once(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch, most: int
+) -> None:
+    frame = answers_frame(24).assign(labeled_at="2026-01-01", gold="x")
+    for part_of_it in (frame[:48], frame[36:].assign(category="y")):
+        ledger.import_frame(part_of_it, "p")
         with ledger.database.read() as connection:
-            counts = everything(connection, selected(connection), ["blocks", "transitions"])
+            counts = everything(connection, selected(connection))
             connection.info[TALLIES] = None
-            assert everything(connection, selected(connection), counts) == counts
+            plain = everything(connection, selected(connection))
+        assert [name for name in plain if counts[name] != plain[name]] == []
+        monkeypatch.setattr(kept_counts, "_MOST_ROWS", most)
+        monkeypatch.setattr(chosen_answers, "_AT_A_TIME", 1)
 
 
 def test_an_attribute_given_to_untouched_items_is_counted(ledger: Ledger, write: Write) -> None:
@@ -198,7 +205,10 @@ def test_whether_any_answer_is_of_a_kind_is_looked_for_in_touched_items(
     assert contents() == (nothing, {"kept"})
     filled.import_frame(answers_frame(2, 40), "p")
     assert contents() == (nothing, {"touched"})
-    two = [filled.import_file(write(f"item,annotator,category\n{n},a,\n"), "p").id for n in (1, 2)]
+    two = [
+        filled.import_file(write(f"item,annotator,category\n{n},a,\n"), "p", empty="skipped").id
+        for n in (1, 2)
+    ]
     assert contents() == (empty, {"touched"})
     undo(filled, two[0])
     assert contents() == (empty, {"database"})  # it may have been the last one

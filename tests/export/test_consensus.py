@@ -40,7 +40,7 @@ def fill(
     ledger: Ledger, write: Write, rows: Sequence[Sequence[Any]], project: str = "p", **how: Any
 ) -> None:
     head = ("item", "annotator", "category", "start", "end")[: len(rows[0])]
-    ledger.import_file(write(csv_text([head, *rows])), project, **how)
+    ledger.import_file(write(csv_text([head, *rows])), project, empty="skipped", **how)
 
 
 @both
@@ -207,7 +207,7 @@ def kappa_of(cells: pd.DataFrame) -> float:
 
 @both
 def test_alpha_and_kappas_follow_from_the_tallies(ledger: Ledger, write: Write) -> None:
-    ledger.import_file(write(csv_text(TALLIED)), "p")
+    ledger.import_file(write(csv_text(TALLIED)), "p", empty="skipped")
     found = tallies(ledger)
     for choice in ({}, {"annotators": ["ada", "bo"]}):
         told = ledger.agreement("p", **choice).measure("krippendorff_alpha").value

@@ -91,7 +91,8 @@ def test_exported_labels_are_imported_as_they_were(
     ledger: Ledger, tmp_path: Path, backend: str
 ) -> None:
     ways = ["csv", "frame", "parquet", "jsonl", "xlsx"] if backend == "sqlite" else ["csv"]
-    options: Any = {"questions": ASKED, "columns": ["question=question"]}
+    asked = {"questions": ASKED, "columns": ["question=question"]}
+    options: Any = asked | {"empty": "skipped", "accept": ["missing_words"]}
 
     @settings(examples(3), phases=[Phase.explicit, Phase.reuse, Phase.generate])
     @given(rows=answers())
@@ -144,7 +145,7 @@ def test_frame_and_parquet_file_have_types(
     sqlite_ledger: Ledger, write: Write, tmp_path: Path, at_once: int,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
-    sqlite_ledger.import_file(write(csv_text(ROWS)), "p")
+    sqlite_ledger.import_file(write(csv_text(ROWS)), "p", empty="skipped")
     monkeypatch.setattr(files, "_AT_ONCE", at_once)
     frame = sqlite_ledger.export_frame("p")
     check_types(frame)
@@ -156,7 +157,7 @@ def test_frame_and_parquet_file_have_types(
     with sqlite_ledger.consensus("p") as rows:
         votes = sqlite_ledger.rows_frame(rows)
     assert (str(votes["confidence"].dtype), str(votes["category"].dtype)) == ("float64", "category")
-    sqlite_ledger.import_frame(frame, "q")
+    sqlite_ledger.import_frame(frame, "q", empty="skipped")
     pd.testing.assert_frame_equal(sqlite_ledger.export_frame("q"), frame)
 
 

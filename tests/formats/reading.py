@@ -12,11 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from tracker.formats.batch import Rejections
-from tracker.formats.column_roles import parse_column_roles
-from tracker.formats.question_columns import parse_questions
+from tracker.formats.mappings import parse_column_roles, parse_questions
 from tracker.formats.reader import Reading, ReadOptions
-from tracker.formats.registry import opened_sources, read_batches
 from tracker.projects.questions import QuestionOptions
+from tracker.readers.registry import opened_sources, read_batches
 
 EXPORTS = Path(__file__).parents[1] / "data" / "exports"
 

@@ -9,9 +9,9 @@ import pytest
 from tests.formats.reading import EXPORTS, csv_table
 from tracker.core.errors import Refused
 from tracker.formats.batch import Rejections
-from tracker.formats.column_roles import parse_column_roles
+from tracker.formats.mappings import parse_column_roles
 from tracker.formats.reader import Reading
-from tracker.formats.registry import opened_sources, read_batches
+from tracker.readers.registry import opened_sources, read_batches
 
 OURS = EXPORTS / "label-studio"
 ROWS = "item annotator question category"

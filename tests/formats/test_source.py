@@ -60,6 +60,9 @@ def test_archives_that_would_fill_the_machine_are_refused(
         sqlite_ledger.import_file(folder, "p")
     assert sqlite_ledger.projects.list() == []
     monkeypatch.setattr(archive, "_SMALL", 100_000)
+    monkeypatch.setattr(archive, "_MOST_READ", 1)
+    refuse(zipped(folder), "holds 2 files; 1 are the most")
+    monkeypatch.setattr(archive, "_MOST_READ", 9)
     (folder / "bomb.csv").write_bytes(b"x" * 10_000_000)
     refuse(zipped(folder), "would unpack to 10,000,")
 

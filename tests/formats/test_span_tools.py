@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from tests.formats.reading import EXPORTS, found_in, write_folder, write_zip
 from tracker.core.errors import Refused
-from tracker.formats.conll import _is_loose, _spans, _Token
 from tracker.imports.loader import Rejected
+from tracker.readers.conll import _is_loose, _spans, _Token
 
 ROWS = "item annotator category start end"
 MARKS = "question category start end"

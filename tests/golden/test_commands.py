@@ -29,7 +29,7 @@ from tests.profiles import exhaustive
 
 FILES = Path(__file__).with_name("files")
 # What has tests of its own, because it asks a server, takes long, or speaks of files of databases.
-ELSE = {"conformance", "database backup", "database copy", "database copy-for-counting", "demo",
+ELSE = {"conformance", "database backup", "database copy", "demo",
         "project read-labels", "serve", "sync label-studio", "sync mlflow",
         "webhook test"}  # fmt: skip
 

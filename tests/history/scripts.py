@@ -25,16 +25,33 @@ from tests.storage.as_of.plain import (
 )
 from tests.storage.as_of.plain import Step as LabelStep
 from tracker.agreement.query import Query
-from tracker.core.errors import InvalidOption, NotFound
+from tracker.core.errors import InvalidOption, NotFound, Refused
 from tracker.counts.filter import select_answers
 from tracker.counts.tallies import count_annotator_tallies
+from tracker.formats.column_roles import Mapped
 from tracker.history import incremental as store
 from tracker.history.take import Taken, take_snapshot
-from tracker.imports.undo import undo_import
+from tracker.imports.deciding import decide_item
+from tracker.imports.loader import load_import, load_items
+from tracker.imports.questions import ImportQuestions
+from tracker.imports.undo import list_imports, undo_import
 from tracker.ledger import Ledger
-from tracker.projects.annotators import list_annotators, set_annotator_kind
+from tracker.projects.annotators import (
+    find_annotator_id,
+    list_annotators,
+    pause_annotator,
+    resume_annotator,
+    set_annotator_kind,
+)
 from tracker.projects.identities import erase_annotator, merge_annotators, split_annotator
 from tracker.projects.questions import QuestionInfo, QuestionOptions, create_project
+from tracker.readers.frames import CellsSource
+from tracker.work.answering import drafts_due, keep_answer, next_item, take_drafts
+from tracker.work.assign import Orders, assign
+from tracker.work.assignments import withdraw
+from tracker.work.assignments_sql import UNDONE
+from tracker.work.choosing import Given
+from tracker.work.rounds import start_round
 
 
 class Erase(NamedTuple):
@@ -50,15 +67,25 @@ class Flags(NamedTuple):
     annotators: frozenset[int]
 
 
-Step: TypeAlias = LabelStep | Erase | Kind | Flags
+class Work(NamedTuple):
+    """Something done about items: assigned, started, answered, recorded, decided, or paused."""
+
+    what: str
+    name: str
+    item: str = "i"
+
+
+Step: TypeAlias = LabelStep | Erase | Kind | Flags | Work
+WORK = ("assign", "withdraw", "round", "answer", "record", "decide", "pause", "resume")
 
 
 def all_steps(kind: str) -> st.SearchStrategy[Any]:
-    """What is imported and taken back, who people are, and what was found of them."""
-    names = st.sampled_from(NAMES)
+    """What is imported and taken back, who people are, what was found of them, and their work."""
+    names, workers = st.sampled_from(NAMES), st.sampled_from(NAMES + "D")
     return (
         steps(kind)
         | steps(kind)
+        | st.builds(Work, st.sampled_from(WORK), workers, st.sampled_from("ij"))
         | st.builds(Erase, names)
         | st.builds(Kind, names, st.sampled_from(["model", "human"]))
         | st.builds(Flags, st.frozensets(st.integers(1, 3), max_size=2))
@@ -80,6 +107,12 @@ EVERYTHING_HAPPENS: list[Step] = [
     Kind("B", "reference"),
     Erase("A"),
     [{(J_B, None): frozenset("y"), (I_A, None): frozenset()}],
+    Work("assign", "A"),
+    Work("decide", "C", "j"),
+    Work("answer", "A", "j"),
+    Work("pause", "A"),
+    Work("record", "A"),
+    Work("round", "C"),
 ]
 
 
@@ -102,7 +135,7 @@ class Run:
         try:
             with self.connection.begin_nested():
                 self._do(step)
-        except (InvalidOption, NotFound):
+        except (InvalidOption, NotFound, Refused):
             pass
 
     def _do(self, step: Step) -> None:
@@ -117,15 +150,51 @@ class Run:
             set_annotator_kind(connection, question.project, *step)
         elif isinstance(step, Flags):
             record_in(connection, question, *map(Seen, step.annotators))
+        elif isinstance(step, Work):
+            self._work(*step)
         elif isinstance(step, Undo):
             undo_import(connection, self.made[step.number % len(self.made)])
         else:
             known = list_annotators(connection, question.project)
             owners = {name: one.name for one in known for name in (one.name, *one.aliases)}
             files = without_doubles(step, lambda name: owners.get(name, name))
-            number = load_files(connection, question, files, len(self.made)).id
-            assert number is not None
-            self.made.append(number)
+            self._note(load_files(connection, question, files, len(self.made)).id)
+
+    def _note(self, number: int | None) -> None:
+        assert number is not None
+        self.made.append(number)
+
+    def _work(self, what: str, name: str, item: str) -> None:
+        connection, project = self.connection, self.question.project
+        if what == "assign":
+            assign(connection, project, Orders(to=[name], answers=4, gold=0.1 * (item == "j")))
+        elif what == "withdraw":
+            withdraw(connection, project, [name], UNDONE)
+        elif what == "round":
+            items = CellsSource({"item": [f"{what}{self.steps}{item}"]}, "items")
+            self._note(
+                load_items(
+                    connection, ImportQuestions(connection, [self.question]), [items], Mapped({})
+                ).id
+            )
+            start_round(connection, project, Orders(to=[name, "B"], round=f"r{self.steps}"), 2)
+        elif what == "answer":
+            who = find_annotator_id(connection, project, name)
+            while (task := next_item(connection, project, who)) is not None:
+                said = {"label": Given([item.translate({105: "x", 106: "y"})])}
+                keep_answer(connection, project, who, task.assignment, said)
+        elif what == "record":
+            for due in drafts_due(connection, project.id, every=True):
+                columns = take_drafts(connection, project, due)
+                cells = CellsSource(columns, "answered here")
+                self._note(load_import(connection, self.question, [cells], Mapped({})).id)
+        elif what == "decide":
+            decide_item(connection, self.question, item, ["x"], "guideline gap", again=True)
+            self._note(list_imports(connection, project.id)[-1].id)
+        elif what == "pause":
+            pause_annotator(connection, project, name)
+        else:
+            resume_annotator(connection, project, name)
 
 
 def answers(items: int, first: int = 0, shift: int = 0) -> str:

@@ -127,7 +127,7 @@ WANTED = QuestionOptions(wanted=2)
 
 def test_coverage_of_the_wanted_answers(ledger: Ledger, write: Write) -> None:
     file = write("item,annotator,category\n i,A,x\n i,B,x\n i,C,y\n j,A,x\n k,A,\n k,B,x\n l,A,")
-    number = ledger.import_file(file, "p", options=WANTED).id
+    number = ledger.import_file(file, "p", options=WANTED, empty="skipped").id
     told = ledger.status("p").to_dict()
     assert told["items"] == 4
     assert told["items_unanswered"] == 1  # l was skipped by everyone
@@ -137,7 +137,7 @@ def test_coverage_of_the_wanted_answers(ledger: Ledger, write: Write) -> None:
     assert (told["wanted"], told["items_complete"], told["answers_missing"]) == (2, 1, 4)
     assert told["coverage"] == pytest.approx(1 / 4)
     assert told["last_import"]["import"] == number
-    ledger.import_file(write("item,annotator,category\n i,A,y"), "p")
+    ledger.import_file(write("item,annotator,category\n i,A,y"), "p", empty="skipped")
     undo(ledger, 2)
     assert ledger.status("p").to_dict()["last_import"]["import"] == number
 
@@ -160,13 +160,13 @@ def test_pace_and_completion(ledger: Ledger, write: Write) -> None:
     assert ledger.status("p", as_of="2024-04-09").done_at is None
     header = "item,annotator,category,labeled_at\n"
     file = write(header + "i,A,x,2024-03-01T10:00\n j,A,x,2024-03-01T20:00")
-    ledger.import_file(file, "q", options=WANTED)
+    ledger.import_file(file, "q", options=WANTED, empty="skipped")
     assert ledger.status("q").per_day is None, "less than a day tells of no pace"
 
 
 def test_passes_models_and_references_are_no_further_answers(ledger: Ledger, write: Write) -> None:
     file = write("item,annotator,category,pass,gold\n i,A,x,1,x\n i,A,x,2,x\n i,B,x,1,x")
-    ledger.import_file(file, "p", options=WANTED)
+    ledger.import_file(file, "p", options=WANTED, empty="skipped")
     with ledger.writing("p") as (connection, project):
         set_annotator_kind(connection, project, "B", "model")
 

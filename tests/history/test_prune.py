@@ -12,14 +12,14 @@ from sqlalchemy import Connection, func, select, text
 from sqlalchemy.exc import DBAPIError
 
 from tests.audit.flags.found import Seen, record_in
-from tests.helpers import question_of
+from tests.helpers import AS_THEY_ARE, question_of
 from tests.history.scripts import added_up, few_links, plainly, tampering
 from tests.storage.as_of.plain import Clock, at
 from tracker.agreement.query import Query
 from tracker.core import clock
 from tracker.core.errors import InvalidOption, NotFound
 from tracker.counts.filter import make_answer_filter
-from tracker.formats.column_roles import parse_column_roles
+from tracker.formats.mappings import parse_column_roles
 from tracker.formats.source import STDIN, SourceFile
 from tracker.history.overview import snapshot_history
 from tracker.history.prune import Fate, Keep, parse_prune_keep, plan_prune, prune_snapshots
@@ -162,7 +162,8 @@ def taken(recorded: Ledger) -> Iterator[Taken]:
 def answer(connection: Connection, *rows: str) -> None:
     text = HEADER + "\n".join(rows)
     source = SourceFile(STDIN, io.BytesIO(text.encode()))
-    load_import(connection, question_of(connection), [source], parse_column_roles([]))
+    question, columns = question_of(connection), parse_column_roles([])
+    load_import(connection, question, [source], columns, options=AS_THEY_ARE)
 
 
 def thin(taken: Taken, rules: str | None = None) -> list[int]:

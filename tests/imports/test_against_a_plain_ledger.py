@@ -18,10 +18,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sqlalchemy import Connection, func, select
 
-from tests.helpers import csv_text
+from tests.helpers import AS_THEY_ARE, csv_text
 from tests.profiles import both, examples
 from tracker.export.labels import exported_labels
-from tracker.formats.column_roles import parse_column_roles
+from tracker.formats.mappings import parse_column_roles
 from tracker.formats.source import STDIN, SourceFile
 from tracker.imports.loader import ImportResult, load_import
 from tracker.imports.undo import undo_import
@@ -132,7 +132,7 @@ def take(connection: Connection, question: QuestionInfo, files: Files, number: i
         SourceFile(STDIN, io.BytesIO(csv_text(rows_of(file, 10 * number + n)).encode()))
         for n, file in enumerate(files)
     ]
-    return load_import(connection, question, sources, parse_column_roles([]))
+    return load_import(connection, question, sources, parse_column_roles([]), options=AS_THEY_ARE)
 
 
 def standing(connection: Connection, question: QuestionInfo) -> dict[Answer, Labels]:

@@ -45,7 +45,8 @@ def test_a_contradiction_needs_the_same_time_and_pass(ledger, write):
     ledger.import_file(write(header + "i,A,x,1,2024-03-01\n i,A,y,2,2024-03-01"), "p")
     assert stands(ledger, "p", "category pass") == "x 1; y 2"
     same = header + "i,A,x,2,2024-03-01\n i,A,,2,2024-03-01T00:00:00+00:00"
-    refuse(ledger, write(same), "for item 'i': 'x' here, nothing on line 3")
+    signs = "for item 'i': 'x' here, nothing on line 3"
+    refuse(ledger, write(same), signs, empty="skipped")
 
 
 def test_repeated_rows_are_passes_or_revisions_on_request(ledger, write):
@@ -164,7 +165,7 @@ NO_SPANS = [
     ("A,PER,3,,10", "the start or the end of the span is missing"),
     ("A,PER,3,3,10", "the span ends at 3, not after its start at 3"),
     ("A,PER,4,11,10", "the span ends at 11, past the document's end at 10"),
-    ("A,,4,5,10", "the span 4 to 5 has no category"),
+    ("A,,4,5,10", "the span 4 to 5 has no category (--span-label NAME)"),
     ("A,PER,-1,5,10", "the offset '-1' is not a whole number from 0"),
     ("A,PER,0,1,99999999999", "the offset '99999999999' is not a whole number from 0"),
     ("A,PER,0,1,²", "the offset '²' is not a whole number from 0"),

@@ -14,9 +14,8 @@ from tests.helpers import standing, stored, write_file
 from tests.imports.tables import HEADER, refuse, stands
 from tracker.core.errors import Refused
 from tracker.formats.column_roles import Mapped, layout_of_header
-from tracker.formats.judge_columns import Judge
+from tracker.formats.special_columns import Judge
 from tracker.imports.mapping_file import mapping_file_text, with_mapping_file
-from tracker.imports.preview import columns_sentence
 from tracker.ledger import Ledger
 from tracker.projects.items import find_item
 from tracker.projects.questions import QuestionOptions
@@ -86,39 +85,17 @@ def test_an_id_that_numbers_the_rows_is_not_the_item(sqlite_ledger, write):
     sqlite_ledger.import_file(write("id,A,B\n1,x,x\n2,x,y"), "r", wide=True)
 
 
-FAMILIES = {
-    "numbered": ("id,source,annotator1,annotator2\n1,web,x,y\n2,tv,y,y\n",
-                 {"annotator1", "annotator2"}, ["source"]),
-    "one name": ("id,text,score,score,mean\n1,a,1,2,1.5\n2,b,3,3,3\n", {"score 1", "score 2"},
-                 ["mean"]),
-    "shared values": ("item,ada,bo,majority\n1,x,y,x\n2,y,y,y\n", {"ada", "bo"}, ["majority"]),
-    "three people": ("item,A1,A2,B1\n1,x,y,x\n", {"A1", "A2", "B1"}, []),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize(("table", "people", "left"), FAMILIES.values(), ids=FAMILIES)
-def test_columns_of_annotators(sqlite_ledger, write, table, people, left):
-    result = sqlite_ledger.import_file(write(table), "p", wide=True)
-    assert {row[1] for row in standing(sqlite_ledger)} == people
-    assert result.columns[0]["left_out"] == left
-
-
-def test_columns_with_values_of_their_own_are_not_annotators(sqlite_ledger, write):
-    path = write("item,ada,bo,source\n1,x,y,web\n2,y,y,tv\n")
-    signs = "source does not hold the values of ada, bo", "--map annotators=ada,bo"
-    refuse(sqlite_ledger, path, *signs, wide=True)
-    sqlite_ledger.import_file(path, "p", columns=["annotators=ada,bo"])
-    assert stands(sqlite_ledger) == "1 ada x; 1 bo y; 2 ada y; 2 bo y"
-
-
-def test_rows_that_are_the_items(sqlite_ledger, write):
-    table, item = "r1,r2\nx,y\n\ny,y\n", ["item=#"]
-    refuse(sqlite_ledger, write(table), "no column for the item", "--map 'item=#'", wide=True)
-    sqlite_ledger.import_file(write(table), "p", wide=True, columns=item)
-    # The blank row is the second one: a file of another annotator may hold it.
-    assert {row[0] for row in standing(sqlite_ledger)} == {"1", "3"}
-    sqlite_ledger.import_file(write(table.replace("\n\n", "\n,\n")), "p", columns=item, wide=True)
-    assert len(standing(sqlite_ledger)) == 4
+def test_numbers_of_rows_in_another_file_may_be_other_items(sqlite_ledger, write):
+    how: dict[str, Any] = {"columns": ["item=#"], "wide": True}
+    for _ in range(2):
+        sqlite_ledger.import_file(first := write("r1,r2\nx,y\n"), "p", **how)
+    other, signs = write("r1,r2\ny,y\n"), ("--map 'item=file/#'", "--accept contradictions")
+    refuse(sqlite_ledger, other, *signs, **how)
+    sqlite_ledger.import_file(other, "p", **how, accept=["contradictions"])
+    assert stands(sqlite_ledger) == "1 r1 y; 1 r2 y"
+    sqlite_ledger.import_file([first, other], "q", **how)
+    sqlite_ledger.import_file(first, "q", wide=True, columns=["item=file/#"])
+    assert len(standing(sqlite_ledger, "q")) == 4
 
 
 def test_times_and_units(ledger, write):
@@ -165,30 +142,6 @@ def test_an_answer_about_a_total_is_an_answer(sqlite_ledger, write):
     assert stands(sqlite_ledger) == "sum A noun; total A noun"
     sqlite_ledger.import_file(write(HEADER + "run,2,verb\ntotal,2,noun\nTotal,16,\n"), "n")
     assert stands(sqlite_ledger, "n") == "run 2 verb; total 2 noun"
-
-
-def test_a_column_for_each_option(sqlite_ledger, write):
-    header = "item,A1_tone.rude,A1_tone.kind,A2_tone.rude,A2_tone.kind"
-    table = write(f"{header}\n1,1,0,0,1\n2,x,x,,yes\n3,0,0,,\n")
-    sqlite_ledger.import_file(table, "p", pattern="{annotator}_{question}.{category}")
-    assert stands(sqlite_ledger) == (
-        "1 A1 rude; 1 A2 kind; 2 A1 kind; 2 A1 rude; 2 A2 kind; 3 A1 -"
-    )
-    (question,) = sqlite_ledger.questions.list("p")
-    assert (question.name, question.answers) == ("tone", "several")
-
-
-def test_patterns_of_columns(sqlite_ledger, write):
-    table = write("id,worker,polite,rude\n1,w1,1,0\n1,w2,0,1\n")
-    result = sqlite_ledger.import_file(table, "p", pattern="{category}")
-    assert stands(sqlite_ledger) == "1 w1 polite; 1 w2 rude"
-    assert columns_sentence(result.columns[0]).endswith("; one per category: polite, rude")
-    path = write("item,R1_tone,R1_length,R2_tone,R2_length\n1,rude,3,kind,4\n2,kind,,kind,3\n")
-    refuse(sqlite_ledger, path, "--columns '{annotator}_{question}'")
-    result = sqlite_ledger.import_file(path, "q", pattern="{annotator}_{question}")
-    assert {row["question"]: row["answers"] for row in result.questions} == {"tone": 4, "length": 3}
-    path = write("item,annotator,c.rude,c.kind\n1,A,often,0\n")
-    refuse(sqlite_ledger, path, "neither yes nor no", pattern="c.{category}")
 
 
 def test_attributes_and_texts_are_kept_on_request(ledger, write):

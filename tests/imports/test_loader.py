@@ -16,9 +16,9 @@ from tests.imports.tables import HEADER
 from tests.profiles import both, examples
 from tracker.core.errors import InvalidOption, Refused
 from tracker.formats.batch import text_array
-from tracker.imports import held_rows, item_lookup
-from tracker.imports.held_rows import Held
+from tracker.imports import item_lookup, staging
 from tracker.imports.loader import Rejected
+from tracker.imports.staging import Held
 from tracker.imports.validate import validate_staged_references
 from tracker.ledger import Ledger
 from tracker.projects.items import list_items
@@ -109,9 +109,9 @@ ROW = st.tuples(st.integers(1, 2), st.integers(1, 9), st.integers(1, 3), st.inte
 @given(st.lists(st.lists(ROW, max_size=9), max_size=6), st.integers(1, 12))
 def test_rows_in_files_come_in_the_order_of_rows_in_memory(parts, most):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(held_rows, "_SAMPLE", 2)
+        patch.setattr(staging, "_SAMPLE", 2)
         whole = held(parts)
-        patch.setattr(held_rows, "MOST_HELD", most)
+        patch.setattr(staging, "MOST_HELD", most)
         cut = held(parts)
         for rows in (whole, cut):
             rows.replace_category(2, 3, 1)
@@ -132,13 +132,13 @@ def test_an_import_that_memory_does_not_hold_is_the_same(ledger, write, monkeypa
     answers = [(f"i{n % 97}", "abcd"[n % 4], "xyz"[n % 3]) for n in range(600)]
     file = write([HEADER.strip().split(","), *answers, ("", "a", "x")])
     expected = fates(ledger.import_file(file, "p", skip_invalid=True))
-    monkeypatch.setattr(held_rows, "MOST_HELD", 50)
-    monkeypatch.setattr(held_rows, "_SAMPLE", 10)
+    monkeypatch.setattr(staging, "MOST_HELD", 50)
+    monkeypatch.setattr(staging, "_SAMPLE", 10)
     assert fates(ledger.import_file(file, "q", skip_invalid=True)) == expected
     assert standing(ledger, "q") == standing(ledger, "p")
     assert ledger.database.check() == []
     with Path("/dev/full").open("r+b", buffering=0) as full:
-        monkeypatch.setattr(held_rows, "TemporaryFile", lambda: full)
+        monkeypatch.setattr(staging, "TemporaryFile", lambda: full)
         with pytest.raises(Refused, match="temporary files cannot be written"):
             ledger.import_file(write([*[HEADER.strip().split(",")], *answers * 10]), "r")
     assert len(ledger.projects.list()) == 2

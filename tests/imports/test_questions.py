@@ -85,7 +85,8 @@ def test_truths_of_several_questions(ledger, write):
 
 def test_rows_that_name_their_question(ledger, write):
     long = "item,annotator,asked,label\ni,A,tone,x\ni,A,topic,y\ni,B,tone,x\nj,B,topic,"
-    result = ledger.import_file(write(long), "p", columns=["question=asked"])
+    how: dict[str, Any] = {"columns": ["question=asked"], "empty": "skipped"}
+    result = ledger.import_file(write(long), "p", **how)
     assert [row["answers"] for row in result.questions] == [2, 2]
     assert names(ledger) == ["tone", "topic"]
     assert answers(ledger, "tone") == "i A x; i B x"

@@ -23,9 +23,9 @@ BAD_FILES: list[tuple[bytes, list[str]]] = [
     (b"", ["is empty"]),
     (H + b"\n\n", ["a header and no row below it"]),
     (b"a,b,c\ni,A,x\n",
-     ["no column for the item or the annotator or the category", "a, b, c", "--map item="]),
+     ["for the item or the annotator or the category", "a (i), b (A), c (x)", "--map item="]),
     (b"item,who,label\ni,A,x\n",
-     ["no column for the annotator", "item, who, label", "--map annotator=COLUMN", "--wide"]),
+     ["no column for the annotator", "item (i), who (A), label (x)", "--map annotator=COLUMN"]),
     (b"task,document,annotator,category\nt,d,A,x\n",
      ["the item could be 'task' or 'document'", "--map item=task"]),
     (b"item,worker,rater,category\ni,w,r,x\n",
@@ -71,7 +71,7 @@ BAD_OPTIONS: list[tuple[str, dict[str, Any], str]] = [
     *(("item,a\n1,x", {"pattern": pattern}, "--columns") for pattern in
       ("", "{person}", "{question}{question}")),
     *((HEADER + "i,A,x", {"date_format": form}, sign)
-      for form, sign in (("DD.MM.YYYY", "%d.%m.%Y %H:%M"), ("%d.%m.", "--date-format"),
+      for form, sign in (("DD.MM.YYYY", "day.month.year"), ("%d.%m.", "--date-format"),
                          ("%H:%M", "--date-format"), ("%Q", "--date-format"),
                          ("", "--date-format"), ("%d.%m.%Y %", "--date-format"))),
     (HEADER + "1,a,x", {"header_row": 1, "no_header": True}, "contradict each other"),
@@ -114,8 +114,9 @@ def test_cells_that_cannot_be_read(sqlite_ledger, write):
     cells = [["i", "A", "x", *(cell if column == name else "" for column in names)]
              for name, cell, _ in UNREADABLE]  # fmt: skip
     file = write([("item", "annotator", "category", *names), *cells])
-    refuse(sqlite_ledger, file)
-    rejected = sqlite_ledger.import_file(file, "p", skip_invalid=True).rejections
+    how = {"columns": [f"{name}={name}" for name in names]}
+    refuse(sqlite_ledger, file, **how)
+    rejected = sqlite_ledger.import_file(file, "p", skip_invalid=True, **how).rejections
     assert [rejection.line for rejection in rejected] == [*range(2, 2 + len(UNREADABLE))]
     for rejection, (_, _, sign) in zip(rejected, UNREADABLE, strict=True):
         assert sign in rejection.reason
@@ -162,8 +163,8 @@ def test_headers_of_very_many_and_of_many_columns(sqlite_ledger, write):
     columns = ["item", *(f"column_{n}" for n in range(30)), "Worker name", "label (final)"]
     message = refuse(sqlite_ledger, write([columns, columns]))
     listed = message.partition("its columns are: ")[2].splitlines()[0].split(", ")
-    assert listed[:2] == ["Worker name", "label (final)"]
-    assert sorted(listed) == sorted(columns)
+    assert listed[:2] == ["Worker name (Worker name)", "label (final) (label (final))"]
+    assert {name.partition(" (c")[0] for name in listed[2:]} >= {*columns[1:31]}
 
 
 @both
@@ -198,7 +199,8 @@ HARD = [
 def test_names_are_kept_exactly_except_for_space_around_them(ledger, write):
     rows = [("item", "annotator", "category", "text", "note")]
     rows += [(name, name, name, name, name) for name in HARD]
-    result = ledger.import_file(write(rows), "p'; --", keep=["note"])
+    how: dict[str, Any] = {"keep": ["note"], "accept": ["missing_words", "decimal_twins"]}
+    result = ledger.import_file(write(rows), "p'; --", **how)
     assert fates(result) == {"inserted": len(HARD)}
     assert standing(ledger, "p'; --") == sorted((name, name, name) for name in HARD)
     assert fates(ledger.import_file(write(rows), "p'; --")) == {"unchanged": len(HARD)}

@@ -28,7 +28,8 @@ from tracker.storage.schema import Change, ItemFact
 
 def test_imports_are_undone_once_and_listed(ledger, write):
     file = write(HEADER + "i,A,x\n j,A,x")
-    first = ledger.import_file([file, write(HEADER + "i,A,y")], "p").id
+    files = [file, write(HEADER + "i,A,y")]
+    first = ledger.import_file(files, "p", accept=["contradictions"]).id
     second = ledger.import_file(file, "q").id
     assert (first, second) == (1, 2)
     undo(ledger, first)

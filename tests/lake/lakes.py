@@ -85,7 +85,7 @@ def make_both(
     options = QuestionOptions(categories=CATEGORIES)
     folder.mkdir(exist_ok=True)
     tables = [write_csv(folder / f"{n}.csv", rows) for n, rows in enumerate(files)]
-    ledger.import_file(tables, "p", options=options)
+    ledger.import_file(tables, "p", options=options, empty="skipped")
     for n, rows in enumerate(files):
         write_parquet(folder / "lake" / f"{n}.parquet", rows)
     ledger.projects.create(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from collections.abc import Callable, Sequence
 from datetime import date
@@ -146,7 +147,9 @@ def test_items_in_two_files_make_one_part(ledger: Ledger, lake: Path) -> None:
     assert ledger.projects.read_labels("q").parts == 2
 
 
-def test_unread_files_are_not_counted(ledger: Ledger, lake: Path) -> None:
+def test_unread_files_are_not_counted(
+    ledger: Ledger, lake: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     first = agreement(ledger, "q")
     touch(lake / "1.parquet", 5)
     read = ledger.projects.read_labels("q")
@@ -162,7 +165,26 @@ def test_unread_files_are_not_counted(ledger: Ledger, lake: Path) -> None:
     with pytest.raises(Refused, match=r"1\.parquet has changed since it was read"):
         agreement(ledger, "q")
     assert ledger.projects.read_labels("q").added == 1
-    (lake / "0.parquet").unlink()
+    file = lake / "0.parquet"
+    before, content = file.stat(), file.read_bytes()
+    file.write_bytes(content[:99] + bytes([content[99] ^ 1]) + content[100:])
+    os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert (file.stat().st_size, file.stat().st_mtime_ns) == (before.st_size, before.st_mtime_ns)
+    with pytest.raises(Refused, match=r"0\.parquet has changed since it was read"):
+        agreement(ledger, "q")
+    file.write_bytes(content)
+    ledger.projects.read_labels("q")
+    table = DuckDBFiles.table
+
+    def swapping(engine: Any, text: str) -> Any:
+        found = table(engine, text)
+        file.write_bytes(content)
+        return found
+
+    monkeypatch.setattr(DuckDBFiles, "table", swapping)
+    with pytest.raises(Refused, match=r"0\.parquet changed while it was counted"):
+        agreement(ledger, "q", exclude_annotators=["A"])
+    file.unlink()
     with pytest.raises(Refused, match=r"0\.parquet is gone"):
         agreement(ledger, "q")
 
@@ -252,7 +274,7 @@ def test_rows_that_cannot_be_counted_are_refused(ledger: Ledger, tmp_path: Path)
 
 
 ACTS: list[Callable[[Ledger, Path], object]] = [
-    lambda ledger, lake: ledger.import_file(lake / "0.parquet", "q"),
+    lambda ledger, lake: ledger.import_file(lake / "0.parquet", "q", empty="skipped"),
     lambda ledger, lake: ledger.import_items(lake / "0.parquet", "q"),
     lambda ledger, _: ledger.imports.undo(2),
     lambda ledger, _: ledger.categories.merge("q", "x", "y"),
@@ -304,7 +326,7 @@ def test_columns_of_other_types_are_read_as_an_import_reads_them(
         for n in range(12) for who in range(3)
     ]  # fmt: skip
     file = write_parquet(tmp_path / "a.parquet", [Row(*row) for row in rows], types)
-    ledger.import_file(file, "p")
+    ledger.import_file(file, "p", empty="skipped")
     ledger.projects.create("q", labels_at=str(file))
     assert agreement(ledger, "q") == agreement(ledger, "p")
 
@@ -315,7 +337,7 @@ def test_columns_are_mapped_as_in_an_import(ledger: Ledger, tmp_path: Path) -> N
     file = tmp_path / "a.parquet"
     pq.write_table(pa.table(cells, names), file)
     columns = ["item=doc", "annotator=coder", "category=verdict", "labeled_at=on"]
-    ledger.import_file(file, "p", columns=columns)
+    ledger.import_file(file, "p", columns=columns, empty="skipped")
     ledger.projects.create("q", labels_at=str(file), columns=columns)
     assert agreement(ledger, "q") == agreement(ledger, "p")
     for wrong, why in (
@@ -343,7 +365,7 @@ def test_other_columns_of_files_may_have_any_name_and_differ(
         for name in names[:1] if number == 2 else names:
             table = table.append_column(name, pa.array([number] * len(table)))
         pq.write_table(table, path)
-    ledger.import_file(write_csv(tmp_path / "a.csv", rows), "p")
+    ledger.import_file(write_csv(tmp_path / "a.csv", rows), "p", empty="skipped")
     ledger.projects.create("q", labels_at=str(folder))
     assert agreement(ledger, "q") == agreement(ledger, "p")
 
@@ -463,6 +485,14 @@ def test_every_count_is_that_of_the_ledger(
 ) -> None:
     """SQLite or Postgres with DuckDB over Parquet; items may have answers in several files."""
     compare(files, 4)
+
+
+@both
+def test_answers_of_the_same_time_are_in_the_order_of_their_items_keys(
+    compare: Callable[..., None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Row, "moment", property(lambda row: FIRST + row.day % 2 * DAY))
+    compare([some_rows(20)[::-1]])
 
 
 @exhaustive

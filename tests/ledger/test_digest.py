@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 from sqlalchemy import text
 
+from tests.history.scripts import tampering
 from tracker.core.errors import InvalidOption
 from tracker.ledger import Ledger
 from tracker.plan.digest import Digest, digest_parts
@@ -110,6 +111,7 @@ def test_who_was_paused_or_is_late_and_what_waits_for_a_decision_is_told(ledger:
     ledger.assignments.assign("p", to=["cleo"], per_annotator=2, answers=3, until=tomorrow)
     assert "late" not in lines(ledger.digest("p"))["What to label"]
     with ledger.database.write() as connection:
+        tampering(connection)
         connection.execute(text("UPDATE batches SET until = 1"))
     digest = ledger.digest("p")
     (question,) = digest.questions

@@ -212,7 +212,7 @@ def suggested(ledger: Ledger, project: str = "p") -> set[tuple[str, str]]:
 def fill(
     ledger: Ledger, write: Write, rows: list[tuple[str, ...]], project: str = "p", **how: Any
 ) -> None:
-    ledger.import_file(write(csv_text([HEAD, *rows])), project, **how)
+    ledger.import_file(write(csv_text([HEAD, *rows])), project, empty="skipped", **how)
 
 
 ALIKE = [

@@ -8,8 +8,8 @@ from tracker.storage.database import Database
 from tracker.storage.schema import Base
 
 APPEND_ONLY = [
-    "changes", "flag_changes", "flag_sightings", "flags", "patterns", "seals",
-    "snapshot_annotators", "snapshot_categories", "snapshot_flags", "snapshot_measures",
+    "batches", "changes", "decisions", "flag_changes", "flag_sightings", "flags", "patterns",
+    "seals", "snapshot_annotators", "snapshot_categories", "snapshot_flags", "snapshot_measures",
     "snapshot_pairs", "snapshot_patterns", "snapshots", "tombstones",
 ]  # fmt: skip
 """The tables that refuse UPDATE and DELETE."""
@@ -116,6 +116,7 @@ _ROWS: list[tuple[str, dict[str, Any]]] = [
         | {"note": "It may be either."}),
     ("lakes", {"address": "/lake", "roles": '{"item": "doc"}', "engine": "duckdb"}),
     ("lake_files", {"number": 1, "path": "/lake/a.parquet", "size": 9, "modified_at": 8}
+        | {"identity": "1 7"}
         | {"digest": "d", "labels": 3, "part": 1, "from_change": 1, "source": 1, "to_change": 2}),
     ("lake_names", {"role": "annotator", "text": "Ada ", "number": 1}),
 ]  # fmt: skip

@@ -64,6 +64,9 @@ def test_other_revisions_name_what_to_upgrade(
         with database.engine.begin() as connection:
             connection.execute(text(f"UPDATE alembic_version SET version_num = '{revision}'"))
         refused(database, said)
+        copy = sqlite_file.parent / f"{revision}.db"
+        database.backup(copy)
+        assert Database(str(copy)).revision() == revision
     monkeypatch.setattr(database_module, "REVISIONS", ("r0", *REVISIONS))
     refused(database, "r0", HEAD, "tracker database upgrade")
 

@@ -98,7 +98,7 @@ def tell(ledger: Ledger) -> None:
 
 def tell_from(ledger: Ledger, write: Write) -> None:
     furnished(ledger, write)
-    ledger.import_file(write(OTHERS), "others")
+    ledger.import_file(write(OTHERS), "others", empty="skipped")
     ledger.categories.merge("others", "X", "x")
     with ledger.writing("others") as (connection, project):
         set_annotator_kind(connection, project, "M", "model")
@@ -109,9 +109,9 @@ def tell_from(ledger: Ledger, write: Write) -> None:
     header = "item,annotator,category,start,end\n"
     spans = write(header + "i,A,x,0,3\n i,A,x,4,5\n i,B,y,0,1\n j,A,,,")
     ledger.import_file(spans, "spans", options=SPANS)
-    ledger.import_file(write(TONE), "rubric", questions=["tone"])
-    ledger.import_file(write(TOPICS), "rubric", questions=["topics:several"])
-    ledger.import_file(write(LATER), "rubric", questions=["tone"])
+    ledger.import_file(write(TONE), "rubric", questions=["tone"], empty="skipped")
+    ledger.import_file(write(TOPICS), "rubric", questions=["topics:several"], empty="skipped")
+    ledger.import_file(write(LATER), "rubric", questions=["tone"], empty="skipped")
     ledger.import_annotators(write(PEOPLE), "rubric")
     ledger.import_annotators(write("annotator,team\n A,west\n C,east"), "rubric")
     undo(ledger, ledger.import_annotators(write("annotator,team\n A,no\n C,no"), "rubric").id)

@@ -79,18 +79,15 @@ class Watched:
     dialogs: list[str] = field(default_factory=list)
 
     def go(self, path: str) -> int:
-        """Open a page, and return its status."""
         answer = self.page.goto(self.base + path)
         assert answer is not None
         return answer.status
 
     def press(self, key: str) -> None:
-        """Press a key once the page has loaded."""
         self.page.wait_for_load_state()
         self.page.keyboard.press(key)
 
     def watch(self) -> None:
-        """Begin to note what the page does."""
         page = self.page
         page.on("pageerror", lambda error: self.complaints.append(f"{page.url}: {error}"))
         page.on("console", self._said)
@@ -108,7 +105,6 @@ class Watched:
 
 @contextmanager
 def opened(browser: Browser, base: str, width: int = 1200) -> Iterator[Watched]:
-    """Open an empty page of a width in pixels."""
     context = browser.new_context(viewport={"width": width, "height": 900}, reduced_motion="reduce")
     try:
         watched = Watched(context.new_page(), base)

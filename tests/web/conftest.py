@@ -17,7 +17,6 @@ from tracker.web.app import create_app
 
 @pytest.fixture
 def client(ledger: Ledger) -> Iterator[TestClient]:
-    """A browser at the application of the test's ledger."""
     with TestClient(create_app(ledger), base_url="http://127.0.0.1:8000") as found:
         yield found
 
@@ -40,5 +39,4 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture
 def ours(sqlite_file: Path) -> Ledger:
-    """A ledger of the test's own."""
     return Ledger(f"sqlite:///{sqlite_file}")

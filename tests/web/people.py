@@ -37,7 +37,6 @@ def filled_ledger(folder: Path) -> Ledger:
 
 @cache
 def _content() -> bytes:
-    """The file of that ledger, filled once."""
     with TemporaryDirectory() as folder:
         file = Path(folder) / "served.db"
         ledger = Ledger(f"sqlite:///{file}")
@@ -59,14 +58,12 @@ def browser_at(ledger: Ledger, at: str = AT, *, address: str = "192.0.2.7") -> T
 
 
 def signed_in(browser: TestClient, name: str, password: str = PASSWORD, **form: str) -> TestClient:
-    """The browser, its user signed in."""
     answer = browser.post("/sign-in", data={"name": name, "password": password, **form})
     assert answer.status_code == 303, answer.text
     return browser
 
 
 def form_token(browser: TestClient) -> str:
-    """What the forms of a page hold for its user."""
     (found,) = {*re.findall(r'name="csrf_token" value="([^"]+)"', browser.get("/me").text)}
     return str(found)
 

@@ -38,11 +38,9 @@ class Page(HTMLParser):
 
     @property
     def tags(self) -> list[str]:
-        """The name of every element."""
         return [tag for tag, _ in self.elements]
 
     def all(self, tag: str) -> list[dict[str, str | None]]:
-        """Return the attributes of each element of a kind."""
         return [attributes for name, attributes in self.elements if name == tag]
 
     def to(self, text: str) -> str:
@@ -79,7 +77,6 @@ class Page(HTMLParser):
 
 
 def read(client: TestClient, address: str, status: int = 200) -> Page:
-    """Return what the page at an address says."""
     answer = client.get(address)
     assert answer.status_code == status, answer.text
     return Page(answer.text)

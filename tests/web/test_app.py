@@ -39,11 +39,7 @@ def test_head_is_answered_like_get_without_the_body(client: TestClient, ledger: 
     assert client.head("/sign-out").status_code == 405  # only POST does that
 
 
-# -- Health and metrics ---------------------------------------------------------------------------
-
-
 def samples(client: TestClient) -> dict[str, list[tuple[dict[str, str], float]]]:
-    """The samples of each metric."""
     found: dict[str, list[tuple[dict[str, str], float]]] = {}
     for family in text_string_to_metric_families(client.get("/metrics").text):
         for one in family.samples:
@@ -96,11 +92,7 @@ def test_health_is_that_of_the_database(client: TestClient, tmp_path: Path) -> N
             assert (answer.status_code, answer.text) == (503, "")
 
 
-# -- Drawings -------------------------------------------------------------------------------------
-
-
 def points(figures: list[tuple[float | None, float | None]]) -> list[list[list[float]]]:
-    """The points of each line of a curve."""
     return [[[*map(float, point.split(","))] for point in line.split()] for line in curve(figures)]
 
 

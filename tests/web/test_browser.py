@@ -29,7 +29,6 @@ PASSWORD = "correct horse battery"
 
 
 def fill(ledger: Ledger) -> None:
-    """A project of a crowd with findings and snapshots, and an empty one."""
     groups = [Group("honest", 5), Group("constant", 1)]
     ledger.import_rows(simulate_crowd(80, 7, groups), "p")
     ledger.record_audit_by_question("p")
@@ -39,7 +38,6 @@ def fill(ledger: Ledger) -> None:
 
 
 def fill_kinds(ledger: Ledger) -> None:
-    """Those, a project of spans, and one of models as judges."""
     fill(ledger)
     ledger.projects.create("spans", answers="spans")
     frame = pd.DataFrame(
@@ -58,8 +56,6 @@ def import_ten(ledger: Ledger, project: str) -> None:
     rows = [(str(n), who, "x") for n in range(5) for who in "ab"]
     ledger.import_frame(pd.DataFrame(rows, columns=COLUMNS), project)
 
-
-# -- Shown whole ----------------------------------------------------------------------------------
 
 OF_PROJECT = (
     "", "/items", "/items?differ=true", "/items/item%200001", "/annotators",
@@ -92,9 +88,6 @@ def test_each_page_is_shown_whole(browser: Browser, ours: Ledger, fill_once: Fil
         missing = "Failed to load resource: the server responded with a status of 404"
         faults += [one for one in watched.complaints if missing not in one] + watched.outside
     assert not faults, "\n".join(faults)
-
-
-# -- Kept up to date ------------------------------------------------------------------------------
 
 
 def test_a_page_follows_imports_and_the_end_of_the_session(browser: Browser, crowd: Ledger) -> None:
@@ -157,9 +150,6 @@ def test_the_slider_shows_the_project_as_it_was(browser: Browser, ours: Ledger) 
         page.go_back()
         expect(page.locator("tbody tr")).to_have_count(2)
         expect(page.get_by_role("slider")).to_have_attribute("aria-valuetext", "2026-01-02")
-
-
-# -- By keys and clicks ---------------------------------------------------------------------------
 
 
 def test_findings_are_worked_through_by_keys_alone(browser: Browser, crowd: Ledger) -> None:
@@ -312,7 +302,24 @@ def test_an_upload_with_an_error_is_mended_in_five_clicks_and_undone_by_one(
         assert ours.imports.show(1).undone_at is not None
 
 
-# -- Whole stories --------------------------------------------------------------------------------
+def test_what_looks_odd_is_ticked_before_the_import(
+    browser: Browser, ours: Ledger, tmp_path: Path
+) -> None:
+    rows = [("item", "annotator", "category"), ("1", "a", "x"), ("2", "b", "NA")]
+    ours.projects.create("p")
+    with browse(browser, ours, "/projects/p/imports") as watched:
+        page = watched.page
+        page.get_by_label("Files with answers").set_input_files(
+            write_file(tmp_path / "a.csv", rows)
+        )
+        page.get_by_role("button", name="Preview").click()
+        expect(page.locator("main")).to_contain_text("What looks odd")
+        assert visible_faults(page, LOOKS[0]) == []
+        page.get_by_role("button", name="Import into p").click()
+        expect(page.get_by_label("Import it as it is")).to_be_focused()
+        page.get_by_label("Import it as it is").check()
+        page.get_by_role("button", name="Import into p").click()
+        expect(page.get_by_role("status").first).to_contain_text("Import 1: 2 new answers.")
 
 
 @exhaustive

@@ -12,11 +12,13 @@ import pandas as pd
 import pytest
 from fastapi.testclient import TestClient
 
+from tests.cli.commands import ROOT
 from tests.web.people import browser_at, filled_ledger, signed_in
 from tests.web.reading import read
 from tracker.ledger import Ledger
 from tracker.web.templating import link_to
 
+_SHELL = re.compile(rf"\btracker ({'|'.join(ROOT.commands)})\b|(?<!\S)[('`]?--[a-z]")
 _NAMED = "annotators|categories|findings|imports|items|projects|questions|snapshots|with"
 HOSTILE = (
     "<script>alert(1)</script>",
@@ -28,7 +30,8 @@ HOSTILE = (
     "<div hx-get='/jobs' hx-trigger='load'>",
 )
 """Texts that would be more than texts on a careless page."""
-WALKS = [("manager", "p", 18), ("viewer", "spans", 14), ("admin", HOSTILE[0], 16)]
+WALKS = [("manager", "p", 18), ("viewer", "spans", 14), ("admin", HOSTILE[0], 16),
+         ("manager", "empty", 10), ("viewer", "few", 18)]  # fmt: skip
 """Who walks through which project, and how many kinds of pages it has at the least."""
 
 
@@ -57,12 +60,18 @@ def _frame(*rows: tuple[object, ...], columns: str = "item annotator category") 
 
 @pytest.fixture(scope="module")
 def ledger(tmp_path_factory: pytest.TempPathFactory) -> Ledger:
-    """Each of these projects."""
     ledger = filled_ledger(Path(tmp_path_factory.mktemp("pages")))
     ledger.projects.create("spans", answers="spans")
     spans = [(f"d{n}", who, "name", n, n + 3 + (who == "b")) for n in range(5) for who in "ab"]
     ledger.import_frame(_frame(*spans, columns="item annotator category start end"), "spans")
     assert fill_hostile(ledger) == HOSTILE[0]
+    ledger.projects.create("empty")
+    few = [
+        (f"d{n}", who, "xXy"[(n + len(who)) % 3], kind)
+        for n in range(9)
+        for who, kind in (("Ada", "human"), ("ada", "human"), ("gpt", "model"), ("bo", "human"))
+    ]
+    ledger.import_frame(_frame(*few, columns="item annotator category kind"), "few")
     ledger.record_audit_by_question("spans")
     ledger.snapshot_by_question("spans")
     return ledger
@@ -90,6 +99,7 @@ def _walked(browser: TestClient, first: str) -> Iterator[str]:
         text = page.text.replace(HOSTILE[5], "")
         faults = re.search(r"\bNone\b(?!:| in a hurry)|Undefined|\{\{|\bnan\b", text)
         assert not faults, address
+        assert "/gate" in address or not _SHELL.search(text), address  # has a file for the shell
         yield address
         for _, link in page.links:
             kind = _kind_of_page(link)

@@ -65,7 +65,6 @@ class Provider:
         return app
 
     def sign_in(self, address: str) -> str:
-        """Return the address to which the service leads back once somebody has signed in."""
         asked = {name: value for name, (value,) in parse_qs(urlsplit(address).query).items()}
         assert (asked["code_challenge_method"], asked["client_id"]) == ("S256", CLIENT)
         code = f"code {len(self.asked)}"
@@ -89,7 +88,6 @@ class Provider:
 
 @pytest.fixture(scope="module")
 def serving() -> Iterator[Provider]:
-    """A provider on a free port of this machine."""
     provider = Provider()
     with running(provider.app()) as provider.issuer:
         yield provider
@@ -103,7 +101,6 @@ def provider(serving: Provider) -> Provider:
 
 @pytest.fixture
 def browser(ledger: Ledger, provider: Provider) -> Iterator[TestClient]:
-    """A browser at a server at which ada is a user."""
     ledger.projects.create("p")
     ledger.users.add("ada", "admin", password=None)
     service = Oidc(provider.issuer, CLIENT, SECRET)

@@ -44,8 +44,6 @@ FORMS = {"annotator": 5, "viewer": 3, "manager": 23, "admin": 28}
 
 
 class Asked(NamedTuple):
-    """A route by one of its methods, and the role that it needs."""
-
     method: str
     path: str
     needed: Role
@@ -55,7 +53,6 @@ class Asked(NamedTuple):
 
     @property
     def example(self) -> str:
-        """The path with examples for its parameters."""
         return re.sub(r"{(\w+)(:\w+)?}", lambda hit: EXAMPLES[hit[1]], self.path)
 
 
@@ -104,8 +101,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 
 def test_the_open_and_the_harmless_routes_are_those_listed() -> None:
     assert {str(one) for one in ROUTES if one.needed is Role.EVERYONE} == OPEN
-    lower = {str(one) for one in ROUTES
-             if one.method not in SAFE and one.needed < Role.MANAGER}  # fmt: skip
+    lower = {str(one) for one in ROUTES if one.method not in SAFE and one.needed < Role.MANAGER}
     assert lower - OPEN == CHANGING_NOTHING
 
 
@@ -152,7 +148,6 @@ def test_a_role_may_do_what_its_routes_need(served: Served, role: str, safe: boo
 
 @pytest.fixture(scope="module")
 def filled(tmp_path_factory: pytest.TempPathFactory) -> Ledger:
-    """A ledger whose pages are only read."""
     return filled_ledger(tmp_path_factory.mktemp("filled"))
 
 

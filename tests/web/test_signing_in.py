@@ -31,7 +31,6 @@ def _ada(ledger: Ledger) -> None:
 
 @pytest.fixture
 def served(ledger: Ledger, fill_once: FillOnce) -> Ledger:
-    """A ledger with an admin."""
     return fill_once(ledger, _ada)
 
 
@@ -221,9 +220,6 @@ def test_annotators_object_to_findings_about_their_own_answers_alone(tmp_path: P
     (row,) = [one.to_dict() for one in ledger.flags.list("p", states=["all"]).flags
               if one.flag == own]  # fmt: skip
     assert (row["appeal"]["by"], row["state"]) == ("annotator", "acknowledged")
-
-
-# -- Checks before all routes ---------------------------------------------------------------------
 
 
 def test_without_users_this_machine_alone_may_ask(client: TestClient, ledger: Ledger) -> None:

@@ -17,6 +17,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import maximum_flow
 from sqlalchemy import text
 
+from tests.history.scripts import tampering
 from tests.profiles import both, examples
 from tracker.core.errors import InvalidOption, Refused, TrackerError
 from tracker.ledger import Ledger
@@ -132,6 +133,22 @@ def test_answers_close_assignments_and_undoing_them_opens_them_again(ledger: Led
     assert states(ledger) == {("ada", "open"): 6, ("bo", "open"): 6}
 
 
+@both
+def test_people_whom_only_an_undone_import_named_are_given_items(ledger: Ledger) -> None:
+    give(ledger, [("i0", name, "x") for name in ("ada", "bo", "bob", "cy")])
+    ledger.annotators.merge("p", "bob", "bo")
+    ledger.annotators.kind("p", "cy", "model")
+    ledger.imports.undo(1)
+    assert ledger.annotators.list("p") == []
+    register(ledger, 6)
+    ledger.rounds.start("p", items=2, to=["ada", "bo", "bob"], name="r")
+    assert states(ledger) == {("ada", "open"): 2, ("bo", "open"): 2}
+    with pytest.raises(InvalidOption, match="human and model"):
+        ledger.assignments.assign("p", to=["ada", "cy"])
+    ledger.assignments.assign("p", to=["cy"], answers=1)
+    assert states(ledger)["cy", "open"] == 4  # the round asks for two
+
+
 def test_an_item_asked_again_waits_for_a_second_answer(ledger: Ledger) -> None:
     register(ledger, 30)
     ledger.assignments.assign("p", to=["ada"], answers=1, repeat="10%")
@@ -221,6 +238,7 @@ def test_what_is_late_is_told_and_taken_back(ledger: Ledger) -> None:
     ledger.assignments.assign("p", to=["ada", "bo"], answers=2, until="2999-01-01")
 
     with ledger.database.write() as connection:
+        tampering(connection)
         connection.execute(text("UPDATE batches SET until = 5"))
     give(ledger, [("i0", "ada", "x")])
     (ada, bo) = ledger.assignments.progress("p")

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from sqlalchemy import text
 
+from tests.history.scripts import tampering
 from tests.work.test_assignments import give, register
 from tracker.core import clock
 from tracker.ledger import Ledger
@@ -41,6 +42,7 @@ def assign(ledger: Ledger, **how: Any) -> int:
 def name_batch(ledger: Ledger, batch: int, **values: Any) -> None:
     """Give a batch another end or a name: there is no other way to be late without waiting."""
     with ledger.database.write() as connection:
+        tampering(connection)
         for name, value in values.items():
             connection.execute(
                 text(f"UPDATE batches SET {name} = :value WHERE change_id = :batch"),

@@ -25,7 +25,8 @@ PERIOD = {"since": "2026-03-02", "until": "2026-03-04"}
 
 def say(ledger: Ledger, *rows: Said, project: str = "p", **more: Any) -> None:
     """Import answers: (item, annotator, pass, category or nothing, time, seconds)."""
-    ledger.import_frame(pd.DataFrame([*rows], columns=COLUMNS), project, **more)
+    rows_of = pd.DataFrame([*rows], columns=COLUMNS)
+    ledger.import_frame(rows_of, project, empty="skipped", **more)
 
 
 def at(day: int, hour: int = 12) -> str:
@@ -159,9 +160,9 @@ def test_answers_of_several_categories_and_questions_are_counted_each_once(ledge
         ("j", "bo", "x"),
     ]  # fmt: skip
     frame = pd.DataFrame(rows, columns=["item", "annotator", "category"])
-    ledger.import_frame(frame, "p", questions=["label"])
+    ledger.import_frame(frame, "p", questions=["label"], empty="skipped")
     tones = pd.DataFrame([("i", "ada", "good")], columns=["item", "annotator", "category"])
-    ledger.import_frame(tones, "p", questions=["tone"])
+    ledger.import_frame(tones, "p", questions=["tone"], empty="skipped")
     ledger.adjudication.decide("p", "j", ["x", "z"], reason="annotator error", question="label")
     ledger.adjudication.decide("p", "i", ["x"], reason="ambiguous", question="label")
     sheet = ledger.pay.sheet("p", rate=0.5)

@@ -96,28 +96,6 @@ def vacuum_database_command(context: typer.Context) -> None:
     say(f"{database}: nothing that was deleted is left in its files")
 
 
-@databases.command("copy-for-counting")
-def copy_for_counting_command(context: typer.Context, as_json: AsJson = False) -> None:
-    """Copy all answers to a file beside the database, in which DuckDB then counts what is heavy.
-
-    Later commands read again what changed since. TRACKER_COPY names another file; for a database on
-    a server it must.
-
-    Example:
-    - `tracker database copy-for-counting`
-
-    Next: `tracker --engine duckdb audit reviews`
-    """
-    ledger = ledger_of_command(context)
-    with _shown_progress() as progress:
-        copied = ledger.copy_for_counting(progress)
-    if as_json:
-        print_json(copied.to_dict())
-        return
-    size = f"{copied.bytes / 1_000_000:,.1f} MB"
-    say(f"{copied.labels:,} labels copied to {copied.file} ({size})")
-
-
 @databases.command("copy")
 def copy_database_command(
     context: typer.Context,

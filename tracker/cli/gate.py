@@ -65,16 +65,14 @@ def gate(
     form: Format = None,
     output: OutputFile = None,
     force: Force = False,
-    notify: Annotated[
-        bool, typer.Option("--notify", help="Tell the webhooks if a check fails.")
-    ] = False,
     *,
     answers: Answers,
     as_json: AsJson = False,
 ) -> None:
     """Check the project against thresholds; a pipeline stops if its labels are not good enough.
 
-    Exits with 0 if every check passes, 1 if one fails, else 6 if one cannot be computed.
+    Exits with 0 if every check passes, 1 if one fails, else 6 if one cannot be computed. A failed
+    check sends `gate_failed` to webhooks.
     docs/gate.md lists what can be checked.
 
     Examples:
@@ -101,9 +99,8 @@ def gate(
         check_output_file(output, force=force)
     ledger = ledger_of_command(context)
     result = ledger.gate(project, config, **answers)
-    if notify:
-        ledger.webhooks.tell_of_gate(result)
     _tell(result, form, output, force=force)
+    ledger.webhooks.tell_of_gate(result)
     if not result.passed:
         raise typer.Exit(_FAILED if result.failed else _UNKNOWN)
 

@@ -64,7 +64,7 @@ def print_import_result(
 
     shown = result.preview is not None
     dry_run = dry_run or shown
-    for sentence in result.warnings:
+    for sentence in (*map(str, result.odd), *result.warnings):
         warn(sentence)
     if as_json:
         print_json(result.to_dict())
@@ -111,10 +111,17 @@ def _say_how_read(columns: Iterable[Mapping[str, Any]], *, items: bool) -> None:
 @contextmanager
 def import_rejections_printed(*, as_json: bool) -> Iterator[None]:
     """Show the rows that an import is refused for; raises the error to end with."""
-    from tracker.imports.loader import Rejected
+    from tracker.imports.loader import LooksOdd, Rejected
 
     try:
         yield
+    except LooksOdd as error:
+        if as_json:
+            print_json(error.result.to_dict())
+        elif len(error.stopping) > 1:
+            for oddity in error.stopping[1:]:
+                say(str(oddity), err=True)
+        raise
     except Rejected as error:
         rejected = error.result.rejected
         if as_json or rejected > 1:

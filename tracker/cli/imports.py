@@ -123,6 +123,8 @@ def import_files_command(
         write_output_file(save_mapping, text)
         saved = f"-p {quote(project)} --mapping {quote(str(save_mapping))}"
         hint(f"next time: tracker import FILE {saved}")
+    if looking["preview"] and (undecided := [oddity for oddity in result.odd if oddity.stops]):
+        raise Refused("the import would be refused for what looks odd", undecided[0].option)
     if looking["preview"] and result.rejected and not taking["skip_invalid"]:
         raise Refused(
             f"{count_noun(result.rejected, 'row')} would be refused, and with them the import",

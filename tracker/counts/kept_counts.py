@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, islice
@@ -54,7 +54,15 @@ _MOST_PAIRS = 20_000_000  # rows of 40 bytes at most in one text; 10 ** 9 bytes 
 _OF_ITEMS = {model.__table__ for model in (Label, Import, Source)}
 """The tables that differ for no item but those that a change says it touched."""
 _FORM = "1"  # of what is kept
+Row: TypeAlias = tuple[Any, ...]
 Parts: TypeAlias = Sequence[Sequence[LabelFile]]
+
+
+class _TooManyRows(Exception):
+    """A statement yields more rows than are kept: the first ones, and a stream of the others."""
+
+    def __init__(self, first: list[Row], others: Generator[Row]) -> None:
+        self.first, self.others = first, others
 
 
 @dataclass(frozen=True)
@@ -63,14 +71,14 @@ class _Counting:
 
     Attributes:
         statement: its columns are what it groups by, then counts or sums.
-        fetch: returns the columns that a connection has now; None if they are too many.
+        fetch: returns the columns that a connection has now, or raises `_TooManyRows`.
         keys: how many of the columns it groups by; None if its rows do not add up.
         most: whether the last column is a greatest value, of which a greater one will do.
         any_of: whether it is one row that says of conditions whether any answer meets them.
     """
 
     statement: Select[Any]
-    fetch: Callable[[Connection], Columns | None]
+    fetch: Callable[[Connection], Columns]
     keys: int | None
     most: bool = False
     any_of: bool = False
@@ -81,13 +89,17 @@ class _Counting:
         parts = visitors.iterate(self.statement)
         return {part for part in parts if isinstance(part, Table)} <= _OF_ITEMS
 
-    def columns(self, connection: Connection) -> Columns | None:
-        """Return the columns that a connection has now, in the order of what they are grouped by.
+    def columns(self, connection: Connection) -> Columns:
+        """Return the columns that a connection has now, in the order of their keys."""
+        return self.added_up(self.fetch(connection))
 
-        None if they are too many.
-        """
-        columns = self.fetch(connection)
-        return None if columns is None else self.added_up(columns)
+    def few_columns(self, connection: Connection) -> Columns | None:
+        """Return the same columns; None if they are too many."""
+        try:
+            return self.columns(connection)
+        except _TooManyRows as too_many:
+            too_many.others.close()
+            return None
 
     def added_up(self, columns: Columns) -> Columns:
         """Return the columns in one order, so that sums of fractions over them are always alike."""
@@ -121,7 +133,7 @@ def counted_rows(
     keys: int | None,
     *,
     most: bool = False,
-) -> Iterator[tuple[Any, ...]]:
+) -> Iterator[Row]:
     """Yield the rows of a statement that counts items or answers, by its first ``keys`` columns.
 
     The others are counts or sums; with ``most`` the last is a greatest value, and may be greater.
@@ -153,14 +165,13 @@ def _counted(
     question: QuestionInfo,
     keys: int | None,
     most: bool,
-) -> tuple[_Counting, Columns | None, Iterator[tuple[Any, ...]]]:
+) -> tuple[_Counting, Columns | None, Iterator[Row]]:
     """Return the columns or, if they are too many to be kept, the rows."""
-    rest: list[Iterator[tuple[Any, ...]]] = []
-    counting = _Counting(statement, lambda held: _columns_of(held, statement, rest), keys, most)
-    columns = _kept_columns(connection, question, counting)
-    if columns is None and not rest:
-        columns = counting.columns(connection)
-    return counting, columns, chain.from_iterable(rest)
+    counting = _Counting(statement, lambda held: _columns_of(held, statement), keys, most)
+    try:
+        return counting, _kept_columns(connection, question, counting), iter(())
+    except _TooManyRows as too_many:
+        return counting, None, chain(too_many.first, too_many.others)
 
 
 def counted_pairs(
@@ -173,14 +184,11 @@ def counted_pairs(
     NULL is left out.
     """
     counting = _Counting(statement, lambda held: [*_number_pairs(held, statement).T], 1)
-    columns = _kept_columns(connection, question, counting) or counting.columns(connection)
-    assert columns is not None
-    return np.stack([np.asarray(column) for column in columns], axis=1)
+    columns = map(np.asarray, _kept_columns(connection, question, counting))
+    return np.stack([*columns], axis=1)
 
 
-def kept_rows(
-    connection: Connection, statement: Select[Any], question: QuestionInfo
-) -> list[tuple[Any, ...]]:
+def kept_rows(connection: Connection, statement: Select[Any], question: QuestionInfo) -> list[Row]:
     """Return the rows of a statement on a project's answers, kept until any of them changes."""
     return [*counted_rows(connection, statement, question, None)]
 
@@ -189,18 +197,15 @@ def kept_any_of(
     connection: Connection, statement: Select[Any], question: QuestionInfo
 ) -> tuple[bool, ...]:
     """Return the row of a statement that says of conditions whether any answer meets them."""
-
-    def fetch(held: Connection) -> Columns:
-        return _turned([tuple(held.execute(statement).one())])
-
-    counting = _Counting(statement, fetch, None, any_of=True)
-    columns = _kept_columns(connection, question, counting) or fetch(connection)
-    return tuple(bool(there) for (there,) in columns)
+    counting = _Counting(
+        statement, lambda held: _turned([tuple(held.execute(statement).one())]), None, any_of=True
+    )
+    return tuple(bool(there) for (there,) in _kept_columns(connection, question, counting))
 
 
 def kept_set(
     connection: Connection, statement: Select[Any], question: QuestionInfo, most: Select[Any]
-) -> list[tuple[Any, ...]]:
+) -> list[Row]:
     """Return the rows of a statement of distinct ones, kept until any answer changes.
 
     There are no more than ``most`` counts: the database may stop when it has met so many. Over
@@ -211,23 +216,20 @@ def kept_set(
     return kept_rows(connection, statement.limit(most.scalar_subquery()), question)
 
 
-def _columns_of(
-    connection: Connection, statement: Select[Any], rest: list[Iterator[tuple[Any, ...]]]
-) -> Columns | None:
-    """Return a statement's columns; if there are too many rows, None, and ``rest`` has them."""
-    stream, first = stream_rows(connection, statement), list[tuple[Any, ...]]()
+def _columns_of(connection: Connection, statement: Select[Any]) -> Columns:
+    """Return a statement's columns, or raise an error that has the rows."""
+    stream, first = stream_rows(connection, statement), list[Row]()
     if backend_of(connection).counts_in_parallel:
         some = select(statement.subquery("counted")).limit(_MOST_ROWS)
         rows = [tuple(row) for row in connection.execute(some)]
     else:
         first = rows = [*islice(stream, _MOST_ROWS)]
     if len(rows) == _MOST_ROWS:
-        rest.append(chain(first, stream))
-        return None
+        raise _TooManyRows(first, stream)
     return _turned(rows) if rows else [_column([]) for _ in statement.selected_columns]
 
 
-def _turned(rows: Sequence[tuple[Any, ...]]) -> Columns:
+def _turned(rows: Sequence[Row]) -> Columns:
     """Return the columns of rows."""
     return [_column([row[n] for row in rows]) for n in range(len(rows[0]))]
 
@@ -265,23 +267,19 @@ def counted_by(connection: Connection) -> list[str]:
     return counted or ["database"]
 
 
-def _kept_columns(
-    connection: Connection, question: QuestionInfo, counting: _Counting
-) -> Columns | None:
-    """Return a statement's columns; None if they are too many, or nothing is kept of them."""
+def _kept_columns(connection: Connection, question: QuestionInfo, counting: _Counting) -> Columns:
+    """Return a statement's columns, kept or counted."""
     tallies: NewTallies | None = connection.info.get(TALLIES)
     if isinstance(connection, LakeConnection):
         return _OfFiles(connection, counting, tallies or NewTallies()).columns()
     if tallies is None:
-        return None
+        return counting.columns(connection)
     project_id = question.project_id
     if project_id not in tallies.items:
         tallies.items[project_id] = highest_item(connection, project_id)
     items = tallies.items[project_id]
     if items < LEAST_ITEMS:
-        columns, by = _elsewhere(connection, question, counting, items)
-        tallies.counted_by.add(by)
-        return columns
+        return _count_all(connection, question, counting, tallies)
     if project_id not in tallies.states:
         tallies.states[project_id] = State(*last_change(connection, project_id))
     state, asked = tallies.states[project_id], (project_id, counting.digest(connection))
@@ -289,16 +287,14 @@ def _kept_columns(
     if known is not None and _holds(connection, question, counting, known.state, state):
         tallies.counted_by.add("kept")
         return _read(known.content)
-    columns, by = None, "touched"
-    if known is not None:
-        columns = _carried(connection, question, counting, known, items)
+    columns = known and _carried(connection, question, counting, known, items)
     if columns is None:
-        columns, by = _elsewhere(connection, question, counting, items)
-    columns = columns or counting.columns(connection)
-    content = b"" if columns is None else _written(columns)
-    if columns is not None and len(content) <= LARGEST:
+        columns = _count_all(connection, question, counting, tallies)
+    else:
+        tallies.counted_by.add("touched")
+    content = _written(columns)
+    if len(content) <= LARGEST:
         tallies.counted[asked] = Tally(state, content)
-    tallies.counted_by.add(by)
     return columns
 
 
@@ -373,20 +369,20 @@ class _OfFiles:
         return hashlib.sha256(repr(rests_on).encode()).hexdigest()
 
 
-def _elsewhere(
-    connection: Connection, question: QuestionInfo, counting: _Counting, items: int
-) -> tuple[Columns | None, str]:
-    """Return the columns as another engine counts them, and what counts.
-
-    No columns if the ledger's database does.
-    """
+def _count_all(
+    connection: Connection, question: QuestionInfo, counting: _Counting, tallies: NewTallies
+) -> Columns:
+    """Return the columns as another engine or the ledger's database counts them."""
     engine: Engine | None = connection.info.get(ENGINE)
     if engine is not None:
+        items = tallies.items[question.project_id]
         asked = Asked(counting.statement, question.key, items, counting.keys is not None)
         columns = engine.columns(connection, asked)
         if columns is not None:
-            return counting.added_up(columns), engine.name
-    return None, "database"
+            tallies.counted_by.add(engine.name)
+            return counting.added_up(columns)
+    tallies.counted_by.add("database")
+    return counting.columns(connection)
 
 
 def _holds(
@@ -415,7 +411,7 @@ def _carried(
         return None
     numbers = chain.from_iterable(touched)
     before, now = count_before_and_now(
-        connection, project_id, through, numbers, lambda: counting.columns(connection)
+        connection, project_id, through, numbers, lambda: counting.few_columns(connection)
     )
     if before is None or now is None:
         return None

@@ -71,7 +71,7 @@ from tracker.counts.selection import (
 from tracker.counts.valid_periods import NEVER, Window, select_valid_periods
 from tracker.projects.kept import kept_with_answers
 from tracker.projects.projects import ProjectInfo
-from tracker.storage.schema import Label, PastLabel, Snapshot
+from tracker.storage.schema import Item, Label, PastLabel, Snapshot
 from tracker.storage.schema.labels import of_question
 
 # -- The moments at which something was answered, as few as a slider has places -------------------
@@ -250,14 +250,18 @@ def select_dated_answers(
 
 
 def _in_order(function: FunctionElement[Any], dated: Subquery) -> ColumnElement[Any]:
-    """Return a window over each annotator's timed answers in order; untimed ones are apart.
-
-    If answers have the same time, the one to the item with the lower id comes first.
-    """
+    """Return a window over each annotator's timed answers by time and item; others are apart."""
     return function.over(
         partition_by=[dated.c.annotator_id, dated.c.timed],
-        order_by=[dated.c.labeled_at, dated.c.item_id],
+        order_by=[dated.c.labeled_at, dated.c.item_key],
     )
+
+
+def _with_item_keys(selection: Selection) -> Subquery:
+    """Return the rows of `select_dated_answers` with the key of each one's item."""
+    dated = select_dated_answers(selection)
+    item = (Item.project_id == selection.question.project_id) & (Item.id == dated.c.item_id)
+    return select(dated, Item.name.label("item_key")).join(Item.__table__, item).subquery("keyed")
 
 
 def count_transitions(connection: Connection, selection: Selection) -> KeyedTallies:
@@ -267,7 +271,7 @@ def count_transitions(connection: Connection, selection: Selection) -> KeyedTall
     timed answer to another item, if its time is earlier: the order of answers of the same time is
     unknown.
     """
-    dated = select_dated_answers(selection)
+    dated = _with_item_keys(selection)
     columns = (dated.c.item_id, dated.c.annotator_id, dated.c.answer)
     before = func.lag(dated.c.answer, type_=dated.c.answer.type)
     before_at = func.lag(dated.c.labeled_at, type_=dated.c.labeled_at.type)
@@ -490,7 +494,7 @@ def count_timeline_blocks(connection: Connection, selection: Selection, number: 
     An annotator with fewer answers than blocks has as many blocks as answers. A truth is that
     of `count_gold_confusions`.
     """
-    dated = select_dated_answers(selection)
+    dated = _with_item_keys(selection)
     block = _in_order(func.ntile(number), dated) - 1
     cut = select(
         *(dated.c[name] for name in ("item_id", "annotator_id", "answer", "labeled_at")),

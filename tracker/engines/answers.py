@@ -11,7 +11,6 @@ from sqlalchemy import (
     ColumnElement,
     Connection,
     Integer,
-    Select,
     SmallInteger,
     Text,
     case,
@@ -43,19 +42,17 @@ def read_labels(
     question: QuestionKey,
     items: int,
     further: Collection[str],
-    wanted: Select[Any] | None = None,
 ) -> list[dict[str, Any]]:
     """Return columns of a question's standing labels in parts, by one statement.
 
     A column has shape (labels of the part,). ``items`` is the highest number of an item;
-    ``further`` are columns of `FURTHER`; ``wanted`` are the ids of items, None for all. Values
-    that are not known are masked.
+    ``further`` are columns of `FURTHER`. Values that are not known are masked.
     """
     names = [*KEY, *(name for name in FURTHER if name in further)]
     for of_pass in _PASS_BITS:
         widths = _widths(connection, question, items) | {"pass": of_pass}
         packed = {name: widths[name] for name in names if name not in _BESIDE}
-        parts = [*_read(connection, question, items, names, packed, wanted)]
+        parts = [*_read(connection, question, items, names, packed)]
         if None not in parts:
             return [part for part in parts if part is not None]
     raise AssertionError("a pass has 15 bits")
@@ -88,7 +85,6 @@ def _read(
     items: int,
     names: Sequence[str],
     packed: Mapping[str, int],
-    wanted: Select[Any] | None,
 ) -> Iterator[dict[str, Any] | None]:
     """Yield the columns of some items each; None if a pass has more bits than it is given."""
     if sum(packed.values()) > _BITS:
@@ -105,7 +101,6 @@ def _read(
     of_part = select(func.aggregate_strings(text, ",")).where(
         of_question(_labels, question),
         _labels.c.item_id.between(parts.c.first, parts.c.first + (_AT_ONCE - 1)),
-        *(() if wanted is None else (_labels.c.item_id.in_(wanted),)),
     )
     statement = select(of_part.correlate(parts).scalar_subquery().label("labels"))
     rows = connection.execute(statement.select_from(parts).execution_options(yield_per=1))

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import cached_property
 from importlib.util import find_spec
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tracker.core.errors import InvalidOption, Refused
@@ -21,12 +19,8 @@ LARGE = 100_000
 """Items of a project from which on the program chooses another engine by itself."""
 
 
-def make_engine(
-    name: str, copy: Path | None = None, notice: Callable[[str], None] = lambda _: None
-) -> Engine | None:
+def make_engine(name: str) -> Engine | None:
     """Return an engine by its name; None for the ledger's own database.
-
-    It counts in the file ``copy`` what that holds. ``notice`` is called with what is wrong with it.
 
     Raises InvalidOption for a name that there is not, and Refused if it is not installed.
     """
@@ -41,7 +35,7 @@ def make_engine(
         )
     if name == NATIVE or not there:
         return None
-    return _DuckDB(LARGE if name == AUTO else 0, copy, notice)
+    return _DuckDB(LARGE if name == AUTO else 0)
 
 
 class _DuckDB:
@@ -49,20 +43,17 @@ class _DuckDB:
 
     name = DUCKDB
 
-    def __init__(self, least_items: int, copy: Path | None, notice: Callable[[str], None]) -> None:
-        self._least_items, self._copy, self._notice = least_items, copy, notice
+    def __init__(self, least_items: int) -> None:
+        self._least_items = least_items
 
     @cached_property
     def _engine(self) -> Engine:
-        from tracker.engines.counting_copy import CountingCopy
         from tracker.engines.duckdb import DuckDB
 
-        copy = None if self._copy is None else CountingCopy(self._copy, self._notice)
-        return DuckDB(self._least_items, copy=copy)
+        return DuckDB(self._least_items)
 
     def columns(self, connection: Connection, asked: Asked) -> Columns | None:
         is_made = "_engine" in vars(self)
-        is_copied = self._copy is not None and self._copy.exists()
-        if not (is_made or is_copied or (asked.items >= self._least_items and asked.is_heavy)):
+        if not (is_made or (asked.items >= self._least_items and asked.is_heavy)):
             return None  # to import it would take longer than most counts
         return self._engine.columns(connection, asked)

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Collection
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from functools import cached_property
 from tempfile import gettempdir
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
+import numpy as np
+from numpy.typing import NDArray
 from sqlalchemy import Connection, Select, Table, select
 from sqlalchemy.sql import visitors
 
 from tracker.engines.answers import FURTHER, KEY, read_labels
-from tracker.engines.counting_copy import Copied, CountingCopy, as_batch, duckdb_error, labels_name
 from tracker.engines.engine import Asked, Columns
 from tracker.engines.statements import column_type, columns_of, read_columns, statement_text
 from tracker.projects.projects import last_change
@@ -41,7 +41,7 @@ class _Loaded:
 
     Attributes:
         state: the project's, as it was read.
-        place: the table or, in memory, the view.
+        place: the view.
         columns: those of the labels.
         repeats: whether an answer is given on more than one pass.
     """
@@ -76,7 +76,7 @@ def with_more_memory(database: DuckDBPyConnection, act: Callable[[], _T]) -> _T:
 
 
 class DuckDB:
-    """The answers of questions in DuckDB's memory or in its file, by the state of their project.
+    """The answers of questions in DuckDB's memory, by the state of their project.
 
     One is used by all threads of a server; a state that another needs takes the place of the one
     before.
@@ -84,14 +84,12 @@ class DuckDB:
 
     name = "duckdb"
 
-    def __init__(
-        self, least_items: int = 0, *, light: bool = False, copy: CountingCopy | None = None
-    ) -> None:
+    def __init__(self, least_items: int = 0, *, light: bool = False) -> None:
         """Answers are read for what joins them with each other, with ``light`` for anything.
 
-        Not of projects of fewer than ``least_items``. What a ``copy`` holds need not be read.
+        Not of projects of fewer than ``least_items``.
         """
-        self._least_items, self._light, self._copy = least_items, light, copy
+        self._least_items, self._light = least_items, light
         self._lock = threading.RLock()
         self._loaded: dict[QuestionKey, _Loaded] = {}
         self._names_of: tuple[int, State] | None = None
@@ -110,25 +108,13 @@ class DuckDB:
             return None
         with self._lock:
             state = State(*last_change(connection, question.project_id))
-            place: AbstractContextManager[Copied | None] = nullcontext()
-            if self._copy is not None and self._copy.file.exists():
-                place = self._copy.current(self._duckdb, connection, question, state, items)
-            with place as copied:
-                loaded = self._loaded.get(question)
-                if copied is not None:
-                    loaded = _Loaded(state, copied.place, {*KEY, *FURTHER}, copied.repeats)
-                elif loaded is None or loaded.state != state or not wanted <= loaded.columns:
-                    if items < self._least_items or not (self._light or asked.is_heavy):
-                        return None
-                    loaded = self._load(connection, question, state, items, wanted)
-                self._show(connection, question, loaded)
-                try:
-                    return self._count(statement, loaded)
-                except duckdb_error() as error:
-                    if self._copy is None or copied is None:
-                        raise
-                    self._copy.give_up(question, state, error)  # it is damaged
+            loaded = self._loaded.get(question)
+            if loaded is None or loaded.state != state or not wanted <= loaded.columns:
+                if items < self._least_items or not (self._light or asked.is_heavy):
                     return None
+                loaded = self._load(connection, question, state, items, wanted)
+            self._show(connection, question, loaded)
+            return self._count(statement, loaded)
 
     def _load(
         self,
@@ -145,8 +131,8 @@ class DuckDB:
         if before is not None and before.state == state:
             wanted = {*wanted, *before.columns}
         parts = read_labels(connection, question, items, wanted)
-        place = labels_name(question)
-        self._duckdb.register(place, pa.Table.from_batches(map(as_batch, parts)))
+        place = f"labels_{question.project_id}_{question.question_id}"
+        self._duckdb.register(place, pa.Table.from_batches(map(_as_batch, parts)))
         repeats = any((columns["pass"] > 1).any() for columns in parts)
         loaded = self._loaded[question] = _Loaded(state, place, {*parts[0]}, repeats)
         return loaded
@@ -188,3 +174,25 @@ def _of_project(table: Table, question: QuestionKey) -> Select[Any]:
     imports = Import.__table__
     ours = select(imports.c.id).where(imports.c.project_id == question.project_id)
     return select(table).where(table.c.import_id.in_(ours))
+
+
+def _as_batch(columns: dict[str, Any]) -> Any:
+    """Return columns of numbers as Arrow takes them; masked values are missing."""
+    import pyarrow as pa
+
+    return pa.record_batch({name: _as_array(column) for name, column in columns.items()})
+
+
+def _as_array(column: NDArray[Any]) -> Any:
+    """Return a column as Arrow has it; Arrow's own way would load pandas."""
+    import pyarrow as pa
+
+    def bits(truths: NDArray[np.bool_]) -> NDArray[Any]:
+        return np.packbits(truths, bitorder="little")
+
+    values = np.ma.getdata(column)
+    parts = [
+        pa.py_buffer(bits(~np.ma.getmaskarray(column))) if np.ma.is_masked(column) else None,
+        pa.py_buffer(bits(values) if values.dtype == np.bool_ else np.ascontiguousarray(values)),
+    ]
+    return pa.Array.from_buffers(pa.from_numpy_dtype(values.dtype), len(values), parts)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import codecs
+import json
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing
-from dataclasses import dataclass, replace
+from contextlib import closing, suppress
+from dataclasses import dataclass, field, replace
+from datetime import datetime
 from itertools import chain
 from typing import Any, NamedTuple
 
@@ -16,14 +18,15 @@ import numpy as np
 from tracker.core.errors import InvalidOption, Refused
 from tracker.formats.batch import KEEP, Batch, Cells, Unit
 from tracker.formats.column_roles import SAY_WHO
-from tracker.formats.left_out import left_out_words
-from tracker.formats.reader import Reader, Reading
+from tracker.formats.reader import Reader, Reading, left_out_words
 from tracker.formats.source import Archive, SourceFile
 from tracker.formats.streams import json_records, table_rows
-from tracker.projects.names import check_entered_name, near_names
+from tracker.projects.names import check_entered_name, is_numeric_category_name, near_names
 
 WITHOUT_AUTHOR = ("annotation without an annotator", "judgment without an author")
 """What is left out because it does not say who answered."""
+
+WITHOUT_LABEL = "span without a label"
 
 _AT_ONCE = 10_000  # answers
 _ENOUGH = 8 * 1024 * 1024  # characters of texts of items for a batch
@@ -114,22 +117,14 @@ def batches_of_answers(
     fields = _ItemFields(reading, source.name)
     empty = True
     rejected_before = reading.rejections.count
-    answers = _after_their_kind(answers, reading)
+    answers = _after_their_kind(_with_span_labels(answers, reading), reading)
     rows = _within_their_text(answers, reading, name or source.name, unit)
     while portion := _portion(rows):
         if source.layout is None:
             source.layout = ToolLayout(reading, form, fields.read, names)
         if names:
-            reading.left_out.update(
-                f"answer to {answer.question!r}"
-                for answer in portion
-                if answer.question not in names
-            )
-            portion = [
-                answer._replace(question=names[answer.question])
-                for answer in portion
-                if answer.question in names
-            ]
+            every = _to_questions(portion, names, reading)
+            portion = [answer._replace(question=names[answer.question]) for answer in every]
         if portion:
             empty = False
             yield replace(_batch(portion, fields, reading, names), unit=unit)
@@ -172,6 +167,30 @@ def _after_their_kind(answers: Iterable[Answer], reading: Reading) -> Iterator[A
         yield from silent
 
 
+def is_without_label(label: str | Span) -> bool:
+    return isinstance(label, Span) and not label.category
+
+
+def _with_span_labels(answers: Iterable[Answer], reading: Reading) -> Iterator[Answer]:
+    """Yield answers whose spans all have a category: the user's, if the tool wrote none.
+
+    Without the user's these spans are left out, and an answer of nothing else, too.
+    """
+    name = (reading.options.span_label or "").strip()
+    for answer in answers:
+        if not any(map(is_without_label, answer.labels)):
+            yield answer
+            continue
+        spans = [Span(name, *label[1:]) for label in answer.labels if is_without_label(label)]
+        others = [label for label in answer.labels if not is_without_label(label)]
+        if name:
+            yield answer._replace(labels=unique_labels([*others, *spans]))
+        else:
+            reading.left_out[WITHOUT_LABEL] += len(spans)
+            if others:
+                yield answer._replace(labels=others)
+
+
 def _no_answer(source: str, reading: Reading, names: Mapping[str, str]) -> Refused:
     left_out = ", ".join(left_out_words(f"{n:,} {noun}") for noun, n in reading.left_out.items())
     strange = next((name for name in names if name not in reading.asked), None)
@@ -179,6 +198,8 @@ def _no_answer(source: str, reading: Reading, names: Mapping[str, str]) -> Refus
     mend = f"it has no question {strange!r}; it has: {has}" if strange and has else None
     if any(noun in reading.left_out for noun in WITHOUT_AUTHOR):
         mend = SAY_WHO
+    elif reading.left_out[WITHOUT_LABEL]:
+        mend = "give them a category: --span-label NAME"
     more = f"; left out: {left_out}" if left_out else ""
     return Refused(f"{source} holds no answer{more}", mend)
 
@@ -243,32 +264,17 @@ def _batch(
     columns = {role: Cells.of_texts(cells) for role, cells in texts.items()}
     if len(records) > len(answers):
         columns = {role: cells.take(records) for role, cells in columns.items()}
-    spans = any(question.answers == "spans" for question in reading.asked.values())
-    for role, cells in _label_columns(fields_of["labels"], spans=spans).items():
-        columns[role] = Cells.of_texts(cells)
-    questions = {
-        names.get(name, name): options
-        for name, options in reading.asked.items()
-        if not names or name in names
-    }
+    # An answer without labels has an empty one.
+    flat = [label for labels in fields_of["labels"] for label in labels or ("",)]
+    if any(question.answers == "spans" for question in reading.asked.values()):
+        spans = [(*map(str, e),) if isinstance(e, Span) else (e, "", "") for e in flat]
+        for role, cells in zip(("category", "start", "end"), zip(*spans, strict=True), strict=True):
+            columns[role] = Cells.of_texts(cells)
+    else:
+        columns["category"] = Cells.of_texts(flat)
+    asked = reading.asked.items()
+    questions = {names.get(name, name): how for name, how in asked if not names or name in names}
     return Batch(places, columns, asked=questions)
-
-
-def _label_columns(
-    answers: Sequence[Sequence[str | Span]], *, spans: bool
-) -> dict[str, Sequence[str]]:
-    """Return the columns of the labels of answers; one without labels has an empty one.
-
-    ``spans`` says that questions ask for spans, even if no answer at hand has one.
-    """
-    flat = [label for labels in answers for label in labels or ("",)]
-    if not spans:
-        return {"category": flat}  # type: ignore[dict-item]
-    return {
-        "category": [label.category if isinstance(label, Span) else label for label in flat],
-        "start": [str(label.start) if isinstance(label, Span) else "" for label in flat],
-        "end": [str(label.end) if isinstance(label, Span) else "" for label in flat],
-    }
 
 
 class _ItemFields:
@@ -363,14 +369,20 @@ class Malformed(Exception):
         self.mend = mend
 
 
+def json_in(cells: Mapping[str, str], name: str) -> Any:
+    """Return the value that a cell holds as JSON; None for an empty one. Raises Malformed."""
+    try:
+        return json.loads(cells[name]) if cells.get(name, "").strip() else None
+    except (ValueError, RecursionError) as error:
+        raise Malformed(f"{name!r} is not JSON: {str(error)[:80]}") from None
+
+
 def list_in(record: Mapping[str, Any], name: str) -> list[Any]:
     """Return a field that holds a list; none if it is missing. Raises Malformed."""
     value = record.get(name)
-    if value is None:
-        return []
-    if not isinstance(value, list):
+    if not isinstance(value, list | None):
         raise Malformed(f"{name!r} is no list")
-    return value
+    return value or []
 
 
 def objects_in(record: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
@@ -399,8 +411,11 @@ def category_of(value: Any, subject: str) -> str:
 
 
 def span_of(category: Any, start: Any, end: Any) -> Span:
+    """Return a span; its category is empty if the tool wrote none, see `_with_span_labels`."""
     if type(start) is not int or type(end) is not int:
         raise Malformed(f"a span starts at {str(start)[:40]} and ends at {str(end)[:40]}")
+    if category in (None, "", []):
+        return Span("", start, end)
     return Span(category_of(category, "the label of a span"), start, end)
 
 
@@ -417,6 +432,8 @@ def ask_for(reading: Reading, question: str, labels: Sequence[str | Span]) -> No
     spans = any(isinstance(label, Span) for label in labels)
     try:
         check_entered_name(question, "question")
+        if not reading.options.span_label:
+            labels = [label for label in labels if not is_without_label(label)]
         if not labels:
             return
         reading.ask(question, "spans" if spans else "several" if len(labels) > 1 else "one")
@@ -468,14 +485,58 @@ def mapped_annotator(reading: Reading, record: Mapping[str, Any]) -> str | None:
     return field_text(field_at(record, name)) if name else None
 
 
+_MOST_CATEGORIES, _LONGEST_CATEGORY = 100, 200  # texts of a question, characters of one
+
+
+@dataclass
+class Texts:
+    """The texts of a column, as far as it takes to tell categories from free texts."""
+
+    number: int = 0
+    distinct: set[str] = field(default_factory=set)
+
+    def add(self, text: str) -> None:
+        self.number += 1
+        if len(self.distinct) <= _MOST_CATEGORIES:
+            self.distinct.add(text)
+
+    @property
+    def are_few(self) -> bool:
+        """Whether they are short, and most of them stand there several times."""
+        few = 2 * len(self.distinct) <= self.number + 4 and len(self.distinct) <= _MOST_CATEGORIES
+        return few and max(map(len, self.distinct), default=0) <= _LONGEST_CATEGORY
+
+    @property
+    def are_categories(self) -> bool:
+        return self.are_few or all(map(is_numeric_category_name, self.distinct))
+
+
+def seconds_between(started: str, ended: str) -> str:
+    """Return the whole seconds between two times in ISO 8601; empty if that is not known."""
+    with suppress(ValueError, TypeError):
+        time = datetime.fromisoformat(ended) - datetime.fromisoformat(started)
+        return str(int(time.total_seconds())) if time.total_seconds() >= 0 else ""
+    return ""
+
+
+def answers_to(
+    reading: Reading, answer: Answer, by_question: Mapping[str, Iterable[str | Span]]
+) -> Iterator[Answer]:
+    """Yield an answer for each question with its labels, each once, see `ask_for`."""
+    for question, answered in by_question.items():
+        labels = unique_labels(answered)
+        ask_for(reading, question, labels)
+        yield answer._replace(question=question, labels=labels)
+
+
 class Repeats:
     """The number of each answer that an annotator gives to the same item, in a file's order.
 
-    There is one only if the user says that such answers are passes; else they are revisions.
+    There is one only if such answers are passes: if the user says so, or by ``default``.
     """
 
-    def __init__(self, reading: Reading) -> None:
-        self._passes = reading.options.repeat == "pass"
+    def __init__(self, reading: Reading, default: str = "revision") -> None:
+        self._passes = (reading.options.repeat or default) == "pass"
         self._key = reading.mapped.roles.get("item")
         self._met: Counter[tuple[str, str]] = Counter()
 
@@ -524,20 +585,19 @@ def batches_of_files(
             answers = iter(answers_of(source))
             if columns:
                 answers = _to_questions(answers, columns, reading)
-            first = next(answers, None)
-            if first is not None:
+            if (first := next(answers, None)) is not None:
                 empty = False
-                batches = batches_of_answers(
-                    archive, reading, chain([first], answers), form, unit, source.name
-                )
+                rest = chain([first], answers)
+                batches = batches_of_answers(archive, reading, rest, form, unit, source.name)
                 yield from (replace(batch, source=source.name) for batch in batches)
     if empty:
         yield from batches_of_answers(archive, reading, (), form, unit)
 
 
 def _to_questions(
-    answers: Iterable[Answer], columns: set[str], reading: Reading
+    answers: Iterable[Answer], columns: Collection[str], reading: Reading
 ) -> Iterator[Answer]:
+    """Yield the answers to questions that the user names; others are left out."""
     for answer in answers:
         if answer.question in columns:
             yield answer

@@ -7,7 +7,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -20,13 +20,10 @@ from tracker.projects.questions import QuestionOptions
 
 
 class Place(NamedTuple):
-    """Where a record stands: in which file, and its line or the number of what ``unit`` says.
-
-    Number 0 stands for the whole file.
-    """
+    """Where a record stands: in which file, and its line or the number of what ``unit`` says."""
 
     source: str
-    number: int
+    number: int  # 0 for the whole file
     unit: str
 
     def __str__(self) -> str:
@@ -71,23 +68,16 @@ ROLES = (
 )  # fmt: skip
 """What a column can mean."""
 
-SKIPPED_CELL = "\x1e"
-"""The cell of an answer that was skipped, whatever its question asks for."""
-
-LISTED = "\x1f"
-"""Before each category of a cell that was a list."""
-
-GOLD = "gold"
-"""The reference annotator, whose answers are those that a file calls true."""
+SKIPPED_CELL = "\x1e"  # the cell of an answer that was skipped, whatever its question asks for
+LISTED = "\x1f"  # before each category of a cell that was a list
+GOLD = "gold"  # the reference annotator, whose answers are those that a file calls true
 
 _QUOTED = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|\d+""")
 
 _COMMA = re.compile(r"\s*[+-]?\d+,\d+\s*")
-KEEP = "keep:"
-"""Before the name of a column that is kept as an attribute of the item."""
-
-ATTRIBUTE_COLUMN = "attribute:"
-"""Begins the names of columns that are kept without being asked for, as exports have them."""
+KEEP = "keep:"  # before the name of a column that is kept as an attribute of the item
+OF_QUESTION = "category:"  # before the name of a question: the role of the column of its answers
+ATTRIBUTE_COLUMN = "attribute:"  # begins the names of columns that are kept without an option
 
 Numbers = npt.NDArray[np.integer[Any]]
 Flags = npt.NDArray[np.bool_]
@@ -119,14 +109,12 @@ def place_array(places: Numbers) -> Any:
 class Cells:
     """The cells of one column, each distinct text held once.
 
-    ``codes``, with shape (records,), gives for each record the place of its text in
-    ``distinct`` (Arrow strings, none missing). Each text belongs to some record; the texts are
-    in the order in which they first occur. ``listed`` says that some were lists, see `LISTED`.
+    Each text belongs to some record; the texts are in the order in which they first occur.
     """
 
-    codes: Numbers
-    distinct: Any
-    listed: bool = False
+    codes: Numbers  # of each record: the place of its text
+    distinct: Any  # Arrow strings, none missing
+    listed: bool = False  # some were lists, see `LISTED`
 
     @classmethod
     def of(cls, chunks: Sequence[Any]) -> Cells:
@@ -134,10 +122,8 @@ class Cells:
         import pyarrow as pa
 
         column = pa.chunked_array(chunks)
-        if pa.types.is_dictionary(column.type):
-            column = column.unify_dictionaries()
-        else:
-            column = column.dictionary_encode()
+        is_encoded = pa.types.is_dictionary(column.type)
+        column = column.unify_dictionaries() if is_encoded else column.dictionary_encode()
         encoded = column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
         codes: Any = np.from_dlpack(encoded.indices)
         return cls(codes, encoded.dictionary)
@@ -180,15 +166,10 @@ class Cells:
         codes = {text: code for code, text in enumerate(dict.fromkeys(flat))}
         coded = np.array([codes[part] for part in flat], np.int64)
         of_records = lengths[self.codes]
-        within = np.arange(of_records.sum()) - np.repeat(
-            np.cumsum(of_records) - of_records, of_records
-        )
-        starts = np.repeat((np.cumsum(lengths) - lengths)[self.codes], of_records)
-        split = Cells.of_texts(list(codes))
-        return (
-            Cells(coded[starts + within], split.distinct),
-            np.repeat(np.arange(len(self.codes)), of_records),
-        )
+        records = np.repeat(np.arange(len(self.codes)), of_records)
+        within = np.arange(len(records)) - (np.cumsum(of_records) - of_records)[records]
+        starts = (np.cumsum(lengths) - lengths)[self.codes][records]
+        return Cells(coded[starts + within], text_array(list(codes))), records
 
     def mapped(self, change: Callable[[str], str]) -> Cells:
         """Return the column with each text changed; some may then be alike."""
@@ -205,30 +186,26 @@ class Cells:
 
 @dataclass(frozen=True)
 class Batch:
-    """Some records of one source, column by column.
+    """Some records of one source, column by column."""
 
-    ``lines`` holds the line on which each record starts, or the number of what ``unit`` says. The
-    columns have the same length and hold the texts as they stood in the file, by role (see `ROLES`,
-    `KEEP`). ``source`` is the name of the file if the source is an archive, and ``asked`` are the
-    questions of a file that says itself what they are: those that were met so far, by name.
-    ``moment`` reads the times as the file writes them; in numbers a comma may stand for the point.
-    ``names`` are those of the file's columns by role, if it has a header.
-    """
-
-    lines: Numbers
-    columns: Mapping[str, Cells]
-    source: str | None = None
+    lines: Numbers  # on which each record starts, or the number of what ``unit`` says
+    columns: Mapping[str, Cells]  # the texts of the file, by role: see `ROLES` and `KEEP`
+    source: str | None = None  # the name of the file, if the source is an archive
     unit: Unit = "line"
-    asked: Mapping[str, QuestionOptions] = field(default_factory=dict)
-    moment: Moment = read_moment
-    decimal_comma: bool = False
-    names: Mapping[str, str] = field(default_factory=dict)
+    asked: Mapping[str, QuestionOptions] = field(default_factory=dict)  # that the file names so far
+    moment: Moment = read_moment  # reads the times as the file writes them
+    decimal_comma: bool = False  # in numbers a comma may stand for the point
+    names: Mapping[str, str] = field(default_factory=dict)  # of the columns of a header, by role
+    rows_repeat: bool = False  # a row may hold several answers of an annotator to an item
+    wide: bool = False  # a row holds several records
+    says_none: bool = False  # an empty category was a cell that says no
+
+    @property
+    def is_table(self) -> bool:
+        return bool(self.names)
 
     def of_column(self, role: str) -> str:
-        """Return which column a reason is about, as the end of a sentence; nothing if it says so.
-
-        It does if the column has the name of the role.
-        """
+        """Return which column a reason is about, as its end; empty if the role is its name."""
         name = self.names.get(role, role)
         return "" if name == role else f" (column {name!r})"
 
@@ -246,14 +223,11 @@ class Batch:
 
 
 class Faults(dict[int, str]):
-    """Why records of a batch are bad, by their place: for one reason each.
-
-    ``roles`` has what the bad cell of each is.
-    """
+    """Why records of a batch are bad, by their place: for one reason each."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.roles: dict[int, str] = {}
+        self.roles: dict[int, str] = {}  # of the bad cell of each
 
     def add(self, record: int, reason: str, role: str) -> None:
         """Note why a record is bad, unless there is a reason already."""
@@ -266,12 +240,38 @@ def with_decimal_point(text: str) -> str:
     return text.replace(",", ".") if _COMMA.fullmatch(text) else text
 
 
+KINDS: Final = (
+    "missing_words", "decimal_twins", "unanswered", "sides", "constant_answers", "counts",
+    "sentinel", "unordered", "contradictions",
+)  # fmt: skip
+"""Kinds of oddities, as ``--accept`` takes them."""
+
+
+@dataclass(frozen=True)
+class Oddity(Record):
+    """Cells of a file that may mean something else than they seem to.
+
+    Attributes:
+        kind: one of `KINDS`.
+        what: a sentence.
+        cells: how many cells it concerns.
+        option: the options that decide it.
+        stops: whether the import is refused until the user decides.
+    """
+
+    kind: str
+    what: str
+    cells: int
+    option: str
+    stops: Annotated[bool, Hidden] = False
+
+    def __str__(self) -> str:
+        return f"{self.what} ({self.option})"
+
+
 @dataclass(frozen=True)
 class Rejection(Record):
-    """A record that cannot be imported: its place and what is wrong with it.
-
-    ``column`` is the name of the column that is wrong, if that is one.
-    """
+    """A record that cannot be imported: its place, what is wrong with it, and in which column."""
 
     source: str
     line: int
@@ -285,14 +285,7 @@ class Rejection(Record):
 
 @dataclass
 class Rejections:
-    """All rejections counted, and the first of them kept.
-
-    ``alike`` counts rejections whose reasons differ only in what they quote, with the first of
-    them. ``optional`` are roles of columns that a file need not have and that could not be read.
-    ``ways`` are options with which the rejected rows could be read.
-    ``items`` are the keys of the items whose rows were rejected, for a sync: its source has these
-    rows. Else it is None, and memory does not grow with the number of bad rows.
-    """
+    """All rejections counted, and the first of them kept."""
 
     KEPT = 1000
     KINDS = 100
@@ -300,10 +293,11 @@ class Rejections:
     count: int = 0
     ragged: int = 0  # of these, rows that are in no batch
     first: list[Rejection] = field(default_factory=list)
+    # Rejections whose reasons differ only in what they quote: the first of them, and their number.
     alike: dict[str, tuple[Rejection, int]] = field(default_factory=dict)
-    optional: set[str] = field(default_factory=set)
-    ways: list[str] = field(default_factory=list)
-    items: set[str] | None = None
+    optional: set[str] = field(default_factory=set)  # roles that could not be read
+    ways: list[str] = field(default_factory=list)  # options with which rejected rows could be read
+    items: set[str] | None = None  # keys of the items of rejected rows, for a sync
 
     def add_unread(
         self, source: str, line: int, reason: str, unit: Unit = "line", item: str | None = None

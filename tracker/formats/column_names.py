@@ -6,13 +6,15 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, combinations
+from shlex import quote
 from typing import NamedTuple
 
 from tracker.core.errors import InvalidOption, Refused
+from tracker.formats.dates import are_dates
 
 _SHOWN = 60  # characters of a column's name in a list of them
 _MOST_SHOWN = 300  # columns
-_LONGEST = 2400  # characters of a list of columns
+_LONGEST = 600  # characters of a list of columns
 
 NAMES_OF_ROLES = {
     "item": "item item_id item_key task task_id question question_id document document_id doc "
@@ -88,12 +90,14 @@ def singular_name(name: str) -> str:
     return name if is_known else name.rstrip("s")
 
 
+def sort_likely_first(names: Sequence[str], roles: Collection[str]) -> Sequence[str]:
+    words = {word for role in roles for word in NAMES_OF_ROLES[role].split()}
+    return sorted(names, key=lambda name: not words & {*re.split("[^a-z]+", folded_name(name))})
+
+
 def listed_names(names: Sequence[str], roles: Collection[str] = ()) -> str:
     """Return the names of columns; of many, first those that are likely to have a role."""
-    if len(names) > 12:
-        words = {word for role in roles for word in NAMES_OF_ROLES[role].split()}
-        likely = {name for name in names if words & {*re.split(r"[^a-z]+", folded_name(name))}}
-        names = sorted(names, key=lambda name: name not in likely)
+    names = sort_likely_first(names, roles) if len(names) > 12 else names
     lines = (" ".join(name.split()) for name in names[:_MOST_SHOWN])
     cut = [name if len(name) <= _SHOWN else name[:_SHOWN] + "…" for name in lines]
     ends = accumulate(len(name) + 2 for name in cut)
@@ -104,9 +108,7 @@ def listed_names(names: Sequence[str], roles: Collection[str] = ()) -> str:
 
 # -- Names of columns that hold more than one thing: ``{annotator}_{question}.{category}`` --------
 
-
-PARTS = ("annotator", "question", "category")
-"""What a name can hold, in braces."""
+PARTS = ("annotator", "question", "category", "item")  # what a name can hold, in braces
 
 YES = frozenset(
     {"1", "1.0", "true", "t", "x", "yes", "y", "ja", "oui", "si", "sí", "wahr", "✓", "✔"}
@@ -126,6 +128,7 @@ class NamedColumn(NamedTuple):
     annotator: str | None = None
     question: str | None = None
     category: str | None = None
+    item: str | None = None
 
 
 @dataclass(frozen=True)
@@ -136,8 +139,7 @@ class ColumnPattern:
 
     def __post_init__(self) -> None:
         """Raise InvalidOption for a pattern that names nothing, or something twice."""
-        named = _BRACES.findall(self.text)
-        example = "such as: --columns '{annotator}_{question}.{category}'"
+        named, example = self.parts, "such as: --columns '{annotator}_{question}.{category}'"
         if wrong := next((name for name in named if name not in PARTS), None):
             raise InvalidOption(
                 f"--columns {self.text!r}: a name holds {', '.join(PARTS)}, not {wrong!r}", example
@@ -181,23 +183,26 @@ def proposed_pattern(names: Sequence[str]) -> str | None:
 
 # -- Which columns of a table in wide form are annotators' ----------------------------------------
 
-
 SUMMARIES = frozenset({
     "majority", "mean", "average", "median", "mode", "var", "variance", "std", "sd", "sum", "total",
     "final", "consensus", "agreement", "kappa", "alpha",
 })  # fmt: skip
-"""Names of columns that summarize answers, and are never an annotator's."""
-
 _NUMBERED = re.compile(r"(?P<stem>.*?[^\W\d_])[\s_.-]*(?P<number>\d+)", re.DOTALL)
 _SHARED = 0.5  # of a column's values, if it holds the answers that another one holds
 _ENOUGH = 2  # different values of a column, if they can be values of its own
 
 
 def summary_columns(names: Sequence[str]) -> dict[int, str]:
-    """Return the columns that summarize answers, by place."""
     kinds = "|".join(SUMMARIES)
     summary = re.compile(rf"(?:{kinds})(?:_(?:vote|label|score|rating))?")
     return {n: name for n, name in enumerate(names) if summary.fullmatch(folded_name(name))}
+
+
+def listed_annotators(names: Collection[str]) -> str:
+    """Return the option that says who the annotators are, if it can, and is short enough."""
+    listed = f"--map {quote('annotators=' + ','.join(names))}"
+    is_clear = len(listed) < _LONGEST and not any("," in name for name in names)
+    return listed if is_clear else "--map annotators=A,B,C"
 
 
 def annotator_columns(
@@ -209,11 +214,11 @@ def annotator_columns(
     again; else those that share their values in the sample of rows. Raises Refused if there are
     several families, or a column has values of its own.
     """
-    families = _families(names, free)
+    families = find_families(names, free)
     if len(families) > 1:
-        listed = "; or: ".join(
-            "--map annotators=" + ",".join(family) for family in list(families.values())[:2]
-        )
+        listed = "; or: ".join(map(listed_annotators, list(families.values())[:2]))
+        if any(stem.startswith("input.") for stem in families):  # of a batch of Mechanical Turk
+            listed = "--map annotators=A,B,C, or leave out --wide"
         raise Refused(
             f"{source} has several groups of columns that could be annotators: "
             f"{', '.join(stem for stem in families)}",
@@ -223,21 +228,19 @@ def annotator_columns(
     for family in families.values():
         return family
     columns = {n: {row[n].strip() for row in sample if n < len(row)} - {""} for n in free}
-    group = _sharing(columns)
-    if group:
-        others = [n for n in free if n not in group and len(columns[n]) >= _ENOUGH]
-        if others:
-            raise Refused(
-                f"{source}: {listed_names([names[n] for n in others])} "
-                f"{'does' if len(others) == 1 else 'do'} not hold the values of "
-                f"{listed_names([names[n] for n in sorted(group)])}",
-                "say who the annotators are: --map annotators="
-                + ",".join(names[n] for n in sorted(group)),
-            )
+    group = find_sharing({n: cells for n, cells in columns.items() if not are_dates(cells)})
+    others = [n for n in free if n not in group and len(columns[n]) >= _ENOUGH] if group else []
+    if others:
+        alike = [names[n] for n in sorted(group)]
+        raise Refused(
+            f"{source}: {listed_names([names[n] for n in others])} "
+            f"{'does' if len(others) == 1 else 'do'} not hold the values of {listed_names(alike)}",
+            f"say who the annotators are: {listed_annotators(alike)}",
+        )
     return {names[n]: n for n in free}
 
 
-def _families(names: Sequence[str], free: Sequence[int]) -> Mapping[str, dict[str, int]]:
+def find_families(names: Sequence[str], free: Sequence[int]) -> Mapping[str, dict[str, int]]:
     """Return groups of two or more columns whose names differ in a number, or not at all."""
     families: dict[str, dict[str, int]] = {}
     again = {name for name in names if name and [*names].count(name) > 1}
@@ -255,28 +258,34 @@ def _families(names: Sequence[str], free: Sequence[int]) -> Mapping[str, dict[st
     }
 
 
-def _sharing(columns: Mapping[int, set[str]]) -> set[int]:
+def find_sharing(columns: Mapping[int, set[str]]) -> set[int]:
     """Return the largest group of columns that share their values with each other."""
     groups: list[set[int]] = []
+    ranges = {n: number_range(values) for n, values in columns.items()}
     for pair in combinations(columns, 2):
-        if _alike(*(columns[n] for n in pair)):
+        left, right = pair
+        if any(group >= {*pair} for group in groups):
+            continue
+        if _alike(columns[left], columns[right], ranges[left], ranges[right]):
             near = [group for group in groups if group & {*pair}]
             groups = [group for group in groups if group not in near] + [{*pair}.union(*near)]
     return max(groups, key=len, default=set())
 
 
-def _alike(left: set[str], right: set[str]) -> bool:
+def _alike(
+    left: set[str], right: set[str], of_left: Sequence[float], of_right: Sequence[float]
+) -> bool:
     if not left or not right:
         return False
     if len(left & right) >= _SHARED * min(len(left), len(right)):
         return True
-    ranges = [_range(values) for values in (left, right)]
-    return all(ranges) and ranges[0][0] <= ranges[1][1] and ranges[1][0] <= ranges[0][1]
+    return bool(of_left and of_right) and of_left[0] <= of_right[1] and of_right[0] <= of_left[1]
 
 
-def _range(values: set[str]) -> tuple[float, ...]:
+def number_range(values: set[str]) -> tuple[float, ...]:
+    """Return the least and the greatest of values that all are numbers; nothing for others."""
     try:
         numbers = [float(value.replace(",", ".")) for value in values]
     except ValueError:
         return ()
-    return min(numbers), max(numbers)
+    return (min(numbers), max(numbers)) if numbers else ()

@@ -6,12 +6,13 @@ import re
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta, timezone
+from functools import partial
+from typing import Any
 
 from tracker.core import clock
 from tracker.core.errors import InvalidOption
 
-Moment = Callable[[str], int]
-"""Reads a cell as a moment; raises ValueError."""
+Moment = Callable[[str], int]  # reads a cell as a moment; raises ValueError
 
 _TIME = (
     r"(?:[,\sT]+(?P<hour>\d{1,2})[:.](?P<minute>\d{2})(?:[:.](?P<second>\d{2})"
@@ -23,6 +24,7 @@ _NUMBERS = re.compile(
     r"(?P<first>\d{1,4})(?P<mark>[./-])(?P<second_>\d{1,2})(?P=mark)(?P<last>\d{1,4})"
     + _TIME + _ZONE, re.IGNORECASE
 )  # fmt: skip
+_DOTTED = re.compile(r"\s*\d+\.")
 _NAMED = tuple(
     re.compile(_WEEKDAY + form + _ZONE if "zone" not in form else _WEEKDAY + form, re.IGNORECASE)
     for form in (
@@ -43,14 +45,12 @@ ORDERS = {"dmy": "day{0}month{0}year", "mdy": "month{0}day{0}year", "ymd": "year
 _ORDERS_IN_WORDS = {
     words.format(mark): order for order, words in ORDERS.items() for mark in ("/", ".", "-")
 }
-_YEAR, _DIGIT = re.compile(r"\b\d{4}\b"), re.compile(r"\d+")
 
 
 def read_moment(text: str) -> int:
     """Return the moment of a cell that can be read in one way only; raises ValueError.
 
-    That is ISO 8601, seconds or milliseconds since 1970, a date that begins with its year, or one
-    that names its month.
+    That is ISO 8601, seconds or milliseconds since 1970, or a date with its year first or a month.
     """
     try:
         return clock.parse_timestamp(text)
@@ -63,7 +63,9 @@ def read_moment(text: str) -> int:
 def _moment_with_one_reading(text: str) -> int:
     for form in _NAMED:
         if (named := form.fullmatch(text)) is not None:
-            return _moment(named, named["year"], _month(named["month"]), named["day"])
+            name = named["month"].lower()  # in English, whole or cut off
+            month = next((n for n, month in enumerate(_MONTHS, 1) if month.startswith(name)), 0)
+            return _moment(named, named["year"], month, named["day"])
     if re.match(r"\d{4}", text) is None:
         raise ValueError
     return _moment_in_order(text, "ymd")
@@ -84,7 +86,7 @@ def date_format_reader(form: str) -> Moment:
     if day != example.date():
         raise InvalidOption(
             f"--date-format {form!r} does not say where year, month and day are",
-            "such as: --date-format '%d.%m.%Y %H:%M'",
+            "such as: --date-format day.month.year",
         )
 
     def read(text: str) -> int:
@@ -92,63 +94,60 @@ def date_format_reader(form: str) -> Moment:
             moment = datetime.strptime(text, form)  # noqa: DTZ007 - without a zone it is UTC
             return clock.moment_of_datetime(moment, end_of_day=False)
         except ValueError:
+            if not form.startswith("%Y"):
+                with suppress(ValueError):
+                    return read_moment(text)
             raise ValueError(f"{text!r} is no date of the form {form!r}") from None
 
     return read
 
 
 class DateOrder:
-    """The orders of day, month and year in which all dates of a column can be read."""
+    """The orders of day, month and year in which all dates of a column can be read.
 
-    def __init__(self, mark: str = "/") -> None:
-        self.left = {*ORDERS}
+    Dates with dots have the day first if all of them can.
+    """
+
+    def __init__(self, mark: str = ".") -> None:
         self.mark = mark
         self.doubtful: str | None = None
-        self._forms: dict[str, str] = {}  # an example of each form, but for its order
-        self._only: dict[str, str] = {}  # an example that only one order reads
+        self._left = {".": {*ORDERS}, "": {*ORDERS}}  # of dates with dots, and of others
+        self._only: dict[tuple[str, str], str] = {}  # an example that only one order reads
+
+    @property
+    def left(self) -> set[str]:
+        if self.mark != ".":
+            return self._left[""]
+        return self._left["."] & {"dmy"} or self._left["."]
 
     def see(self, texts: Iterable[str]) -> None:
         """Leave out the orders in which one of these cells is no date."""
         for text in texts:
-            if not text.strip():
-                continue
             orders = _orders_of(text)
             if not orders or orders == {"ymd"}:
-                self._forms.setdefault("", "")
                 continue
-            if len(self._forms) < 2:
-                self._forms.setdefault(_DIGIT.sub("0", _YEAR.sub("Y", text.strip())), text.strip())
+            mark = _NUMBERS.match(text.strip())["mark"]  # type: ignore[index]
+            kind = "." if mark == "." else ""
+            self.mark = self.mark if kind else mark
             if len(orders) == 1:
-                self._only.setdefault(min(orders), text.strip())
-            elif (
-                self.doubtful is None
-                and len({_moment_in_order(text, order) for order in orders}) > 1
-            ):
-                self.doubtful = text.strip()
-            self.left &= orders
-            self.mark = _NUMBERS.match(text.strip())["mark"]  # type: ignore[index]
+                self._only.setdefault((kind, min(orders)), text.strip())
+            elif not (kind or self.doubtful):
+                different = len({_moment_in_order(text, order) for order in orders}) > 1
+                self.doubtful = text.strip() if different else None
+            self._left[kind] &= orders
 
     @property
     def contradiction(self) -> tuple[str, str] | None:
         """Two cells that no order reads both; None if one reads them all."""
-        first, second, *_ = (*self._only.values(), self.doubtful or "", "")
-        return None if self.left else (first, second)
+        for kind, orders in self._left.items():
+            only = [text for (mark, _), text in self._only.items() if mark == kind]
+            if not orders:
+                return only[0], only[1] if only[1:] else self.doubtful or ""
+        return None
 
     def in_words(self, order: str) -> str:
-        """Return an order as the column writes it: ``day.month.year``."""
+        """Return an order as the column writes it, and ``--date-format`` has it."""
         return ORDERS[order].format(self.mark)
-
-    def date_format(self, order: str) -> str:
-        """Return how dates of this order are written, for ``--date-format``.
-
-        It is the order in words if they are written in several ways, or with more than seconds.
-        """
-        [*forms] = self._forms.values()
-        if len(forms) != 1 or not (written := _NUMBERS.fullmatch(forms[0])):
-            return self.in_words(order)
-        if written["fraction"] or written["zone"]:
-            return self.in_words(order)
-        return ordered_date_format(forms[0], order)
 
     def day(self, text: str, order: str) -> str:
         """Return the day of a cell in this order, with the name of its month."""
@@ -156,31 +155,21 @@ class DateOrder:
         return f"{day.day} {_MONTHS[day.month - 1].title()} {day.year}"
 
     def reader(self, order: str) -> Moment:
-        """Return a reader of dates in this order, and of those that leave no doubt."""
+        """Return a reader of dates in this order, and of those that leave no doubt.
+
+        Dates with dots have the day first unless the order is of such dates.
+        """
+        dotted = order if self.mark == "." else "dmy"
 
         def read(text: str) -> int:
             try:
                 return read_moment(text)
             except ValueError:
                 with suppress(ValueError):
-                    return _moment_in_order(text, order)
+                    return _moment_in_order(text, dotted if _DOTTED.match(text) else order)
                 raise ValueError(f"{text!r} is no date written {self.in_words(order)}") from None
 
         return read
-
-
-def ordered_date_format(text: str, order: str) -> str:
-    """Return the format, as `datetime.strptime` has it, of a date in this order."""
-    written = _NUMBERS.fullmatch(text)
-    assert written is not None
-    year = "%Y" if 4 in {len(written["first"]), len(written["last"])} else "%y"
-    form = written["mark"].join(year if part == "y" else f"%{part}" for part in order)
-    if written["hour"] is None:
-        return form
-    between = text[written.end("last") : written.start("hour")]
-    clock_form = "%I:%M" if written["half"] else "%H:%M"
-    seconds = ":%S" if written["second"] else ""
-    return f"{form}{between}{clock_form}{seconds}{' %p' if written['half'] else ''}"
 
 
 def _orders_of(text: str) -> set[str]:
@@ -194,15 +183,22 @@ def _orders_of(text: str) -> set[str]:
         possible = {"dmy", "mdy"}
         if len(written["last"]) < 4 and written["mark"] == "-":
             possible.add("ymd")
-    return {order for order in possible if _is_date(text, order)}
+    readers = {order: partial(_moment_in_order, order=order) for order in possible}
+    return {order for order, read in readers.items() if is_readable(text, read)}
 
 
-def _is_date(text: str, order: str) -> bool:
-    try:
-        _moment_in_order(text, order)
-    except ValueError:
-        return False
-    return True
+def are_dates(cells: Iterable[str]) -> bool:
+    """Return whether the first cells that are not numbers are dates, perhaps in several orders."""
+    texts = [cell for cell in cells if re.fullmatch(r"[\d.,]*\d", cell) is None or _orders_of(cell)]
+    return bool(texts) and all(is_readable(t, read_moment) or _orders_of(t) for t in texts[:5])
+
+
+def is_readable(text: str, read: Callable[[str], Any]) -> bool:
+    """Return whether a reader of cells reads a text; it raises ValueError or OverflowError."""
+    with suppress(ValueError, OverflowError):
+        read(text)
+        return True
+    return False
 
 
 def _moment_in_order(text: str, order: str) -> int:
@@ -240,8 +236,3 @@ def _zone(zone: str | None) -> timezone:
         raise ValueError
     away = timedelta(hours=int(digits[:2]), minutes=int(digits[2:]))
     return timezone(-away if sign == "-" else away)
-
-
-def _month(name: str) -> int:
-    """Return the number of a month by its English name, whole or cut off; 0 if it is none."""
-    return next((n for n, month in enumerate(_MONTHS, 1) if month.startswith(name.lower())), 0)

@@ -3,42 +3,37 @@
 from __future__ import annotations
 
 import csv
+import json
 import re
 from codecs import BOM_UTF8
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from itertools import chain, islice
+from shlex import quote
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from tracker.core.errors import Refused
-from tracker.formats.batch import Batch, Cells, Numbers, Rejections, text_array
+from tracker.formats import surroundings, tables
+from tracker.formats.batch import (
+    OF_QUESTION,
+    Batch,
+    Cells,
+    FilesUnit,
+    Numbers,
+    Rejections,
+    text_array,
+)
 from tracker.formats.column_roles import NUMBERS, Layout
-from tracker.formats.question_columns import OF_QUESTION
-from tracker.formats.raw import RawRow, RawTable, flat_object, raw_objects
-from tracker.formats.reader import HOLDS, Reader, Reading
+from tracker.formats.proposals import LOOKED_AT, most_rows
+from tracker.formats.reader import HOLDS, RawRow, RawTable, Reader, Reading
+from tracker.formats.records import batch_of_table
 from tracker.formats.source import SourceFile, count_source_lines
 from tracker.formats.streams import LARGEST_CELL, QuotedRows, delimiter_of, head_value, json_records
-from tracker.formats.surroundings import (
-    LOOKED_AT,
-    answered_rows,
-    is_left_out,
-    layout_of_rows,
-    no_header_row,
-)
-from tracker.formats.tables import (
-    Column,
-    Rows,
-    as_concluded,
-    batch_of_table,
-    batches_of_rows,
-    column_of_values,
-    value_text,
-    with_last,
-)
+from tracker.formats.tables import Column, Rows
 
 _ENOUGH = 8 * 1024 * 1024  # bytes for a batch: names that come again are looked up once a batch
 _FEW_DIFFER = {"annotator", "category", "question", "pass", "gold", "kind"}
@@ -52,18 +47,14 @@ class _Portion(NamedTuple):
     numbers: Numbers | None  # of the rows in the file, from 1, if they are asked for
 
 
-_SEPARATOR = re.compile(r'"?sep=(.)"?[,;\t]*')
-"""A line before the header that tells Excel what is between cells."""
+_SEPARATOR = re.compile(r'"?sep=(.)"?[,;\t]*')  # a line that tells Excel the delimiter
 
 _LINE = re.compile(rb"[^\r\n]*(?:\r\n|\r|\n|\Z)")
 
 
 def read_delimited(source: SourceFile, reading: Reading) -> Iterator[Batch]:
-    """Yield the records of a delimited file in batches; ragged rows are rejected.
-
-    Raises Refused if the file cannot be read as delimited text.
-    """
-    return as_concluded(_batches(source, reading), source, reading)
+    """Yield the records of a delimited file in batches; ragged rows are rejected."""
+    return tables.as_concluded(_batches(source, reading), source, reading)
 
 
 def _batches(source: SourceFile, reading: Reading) -> Iterator[Batch]:
@@ -72,13 +63,13 @@ def _batches(source: SourceFile, reading: Reading) -> Iterator[Batch]:
     layout = source.layout = start.layout
     source.facts |= layout.facts | {"delimiter": start.delimiter}
     empty = True
-    for portion, last in with_last(_portions(start, source, reading.rejections)):
+    for portion, last in tables.with_last(_portions(start, source, reading.rejections)):
         empty = False
         lines, cells, numbers = portion
-        if (rows := answered_rows(layout, cells, last=last)) is not None:
+        if (rows := surroundings.answered_rows(layout, cells, last=last)) is not None:
             lines, cells = lines[rows], {n: column.take(rows) for n, column in cells.items()}
             numbers = None if numbers is None else numbers[rows]
-        batch = batch_of_table(layout, lines, cells, numbers)
+        batch = batch_of_table(layout, lines, cells, numbers, source.name, reading)
         yield replace(batch, decimal_comma=True) if start.delimiter == ";" else batch
         del batch, portion, cells
     if empty and reading.rejections.count == rejected_before:
@@ -86,8 +77,6 @@ def _batches(source: SourceFile, reading: Reading) -> Iterator[Batch]:
 
 
 class _Start(NamedTuple):
-    """Where the rows of a file begin, and what its columns are."""
-
     layout: Layout
     delimiter: str
     width: int
@@ -108,19 +97,17 @@ def _start(source: SourceFile, reading: Reading) -> _Start:
         before = blanks + 1
         first, blanks, head, body = _head(chain([body], blocks), source, before)
     if options.header_row and blanks != options.header_row - 1:
-        raise no_header_row(source.name, options.header_row)
-    header_row = 0 if options.no_header else options.header_row
+        raise surroundings.no_header_row(source.name, options.header_row)
     delimiters = [stated[1]] if stated else _delimiters(first, head, source)
     for delimiter in delimiters:
         rows = _first_rows(head, delimiter, blanks, source)
         try:
-            number, layout = layout_of_rows(
-                rows, reading.mapped, source.name, options.ignore, header_row=header_row
-            )
+            number, layout = surroundings.layout_of_rows(rows, source.name, reading)
             break
         except Refused:
             if delimiter == delimiters[-1]:
                 raise
+
     skipped = 0 if number in {0, blanks + 1} else number - blanks - 1
     lines = (match for match in _LINE.finditer(head))
     begin = next(islice(lines, skipped, None)).start()
@@ -141,10 +128,7 @@ def _start(source: SourceFile, reading: Reading) -> _Start:
 def _first_rows(
     head: bytes, delimiter: str, before: int, source: SourceFile
 ) -> dict[int, list[str]]:
-    """Return the first rows that are not blank by the line on which they start.
-
-    Raises Refused if there is none, as in a file of nothing but a quote.
-    """
+    """Return the first rows that are not blank by their line; raises Refused if there is none."""
     text = head[:_LOOKED_AT].decode("utf-8", "replace")
     lines = text.splitlines(keepends=True)
     if len(head) > _LOOKED_AT and len(lines) > 1:
@@ -158,7 +142,7 @@ def _first_rows(
             if any(map(str.strip, row)):
                 rows[line] = row
             line = before + 1 + reader.line_num
-            if len(rows) == LOOKED_AT:
+            if len(rows) == most_rows(len(row)):
                 break
     if not rows:
         raise Refused(f"{source.name} has no header that can be read", "is it a table of text?")
@@ -166,7 +150,6 @@ def _first_rows(
 
 
 def raw_delimited(source: SourceFile, _reading: Reading) -> Iterator[RawTable]:
-    """Yield the file as a table of all its rows. Raises Refused if it is no text."""
     blocks = source.blocks()
     first, blanks, head, _ = _head(blocks, source)
     stated = _SEPARATOR.fullmatch(first.strip())
@@ -185,7 +168,6 @@ def raw_delimited(source: SourceFile, _reading: Reading) -> Iterator[RawTable]:
 
 
 def _from_line(blocks: Iterator[bytes], before: int) -> Iterator[bytes]:
-    """Yield the text without so many lines at its start."""
     for block in blocks:
         lines = count_source_lines(block)
         if lines < before:
@@ -223,7 +205,7 @@ def _head(
                 return line, before, block[match.start() :], block[match.end() :]
             before += bool(match[0])
     if beyond:
-        raise no_header_row(source.name, beyond + 1)
+        raise surroundings.no_header_row(source.name, beyond + 1)
     raise Refused(f"{source.name} is empty")
 
 
@@ -247,104 +229,74 @@ def _wanted(layout: Layout) -> dict[int, bool]:
 
     The column of the item comes first; in a list of annotators, theirs.
     """
-    named = layout.roles["item" if "item" in layout.roles else "annotator"]
-    first = layout.joined.get(named, (named,))[0]
+    named = layout.roles.get("item", layout.roles.get("annotator", NUMBERS))
+    first = layout.parts_of(named)[0]
     first = layout.places[0] if first == NUMBERS else first
-    few = {
-        place
-        for role, place in layout.roles.items()
-        if role in _FEW_DIFFER or role.startswith(OF_QUESTION)
-    }
+    roles = layout.roles.items()
+    few = {n for role, n in roles if role in _FEW_DIFFER or role.startswith(OF_QUESTION)}
     few |= {*layout.annotators.values(), *(column.place for column in layout.named)}
     return {first: False} | {place: place in few for place in layout.places if place != first}
 
 
-class _Gathering:
-    """Rows that are gathered until there are enough for a batch."""
-
-    def __init__(self, wanted: Iterable[int], *, numbered: bool) -> None:
-        self.wanted = list(wanted)
-        self.numbered = numbered
-        self._begin()
-
-    def _begin(self) -> None:
-        self._lines: list[Numbers] = []
-        self._numbers: list[Numbers] = []
-        self._chunks: dict[int, list[Any]] = {n: [] for n in self.wanted}
-        self._size = 0
-
-    def add(self, lines: Numbers, numbers: Numbers, chunks: Mapping[int, Any]) -> None:
-        """Append rows: the lines on which they start, their numbers, Arrow arrays by position."""
-        self._lines.append(lines)
-        if self.numbered:
-            self._numbers.append(numbers)
-        for n in self.wanted:
-            self._chunks[n].append(chunks[n])
-            self._size += chunks[n].nbytes
-
-    def portion(self, *, at_least: int = 1) -> Iterator[_Portion]:
-        """Yield the rows, if they have at least so many bytes."""
-        if self._lines and self._size >= at_least:
-            lines, numbers, chunks = self._lines, self._numbers, self._chunks
-            self._begin()
-            yield _Portion(
-                np.concatenate(lines),
-                {n: Cells.of(chunks.pop(n)) for n in self.wanted},
-                np.concatenate(numbers) if numbers else None,
-            )
+class _Piece(NamedTuple):
+    lines: Numbers
+    cells: dict[int, Any]  # Arrow arrays of the wanted columns
+    numbers: Numbers
 
 
 def _portions(start: _Start, source: SourceFile, rejections: Rejections) -> Iterator[_Portion]:
-    """Yield the rows, from the first block that is not plain on row by row."""
-    layout, lines_before = start.layout, start.lines_before
-    wanted = _wanted(layout)
-    gathered = _Gathering(wanted, numbered=layout.numbered)
+    """Yield the rows, as many at a time as are enough for a batch."""
+    wanted, size = _wanted(start.layout), 0
+    gathered: list[_Piece] = []
+    for piece in chain(_pieces(start, wanted, source, rejections), [None]):
+        if piece is not None:
+            gathered.append(piece)
+            size += sum(array.nbytes for array in piece.cells.values())
+        if gathered and (piece is None or size >= _ENOUGH):
+            yield _Portion(
+                np.concatenate([piece.lines for piece in gathered]),
+                {n: Cells.of([piece.cells.pop(n) for piece in gathered]) for n in wanted},
+                np.concatenate([piece.numbers for piece in gathered])
+                if start.layout.numbered
+                else None,
+            )
+            size = 0
+            gathered.clear()
+
+
+def _pieces(
+    start: _Start, wanted: Mapping[int, bool], source: SourceFile, rejections: Rejections
+) -> Iterator[_Piece | None]:
+    """Yield the rows, from the first block that is not plain on row by row, with None before it."""
+    lines_before = start.lines_before
     for block in start.blocks:
         if not block:
             continue
-        if (
-            start.quoted
-            or (chunks := plain_delimited_columns(block, start.delimiter, start.width, wanted))
-            is None
-        ):
-            yield from gathered.portion()
+        chunks = None
+        if not start.quoted:
+            chunks = plain_delimited_columns(block, start.delimiter, start.width, wanted)
+        if chunks is None:
+            yield None
             rest = chain([block], start.blocks)
             rows = QuotedRows(rest, start.delimiter, lines_before, source)
             if start.quoted:
                 rows.take(1)
             passed = lines_before - start.lines_before - start.quoted
-            yield from _portions_of_rows(rows, passed, start, source, rejections)
+            while rows.more:
+                starts, cells_of_rows = rows.take()
+                if places := _answered(starts, cells_of_rows, start, source, rejections):
+                    cells = list(zip(*(cells_of_rows[n] for n in places), strict=True))
+                    arrays = {n: text_array(cells[n]) for n in wanted}
+                    yield _Piece(
+                        np.asarray(starts, np.int32)[places],
+                        {n: a.dictionary_encode() if wanted[n] else a for n, a in arrays.items()},
+                        np.asarray(rows.numbers, np.int32)[places] + passed,
+                    )
             return
         number = len(next(iter(chunks.values())))
         lines = np.arange(lines_before + 1, lines_before + 1 + number, dtype=np.int32)
-        gathered.add(lines, lines - start.lines_before, chunks)
+        yield _Piece(lines, chunks, lines - start.lines_before)
         lines_before += number
-        yield from gathered.portion(at_least=_ENOUGH)
-    yield from gathered.portion()
-
-
-def _portions_of_rows(
-    rows: QuotedRows, passed: int, start: _Start, source: SourceFile, rejections: Rejections
-) -> Iterator[_Portion]:
-    """Yield the remaining rows, many at a time; ragged ones are rejected.
-
-    So many rows were ``passed`` before.
-    """
-    wanted = _wanted(start.layout)
-    gathered = _Gathering(wanted, numbered=start.layout.numbered)
-    while rows.more:
-        starts, cells_of_rows = rows.take()
-        places = _answered(starts, cells_of_rows, start, source, rejections)
-        if places:
-            cells = list(zip(*(cells_of_rows[n] for n in places), strict=True))
-            arrays = {n: text_array(cells[n]) for n in wanted}
-            gathered.add(
-                np.asarray(starts, np.int32)[places],
-                np.asarray(rows.numbers, np.int32)[places] + passed,
-                {n: a.dictionary_encode() if wanted[n] else a for n, a in arrays.items()},
-            )
-            yield from gathered.portion(at_least=_ENOUGH)
-    yield from gathered.portion()
 
 
 def _answered(
@@ -359,11 +311,11 @@ def _answered(
     item = layout.roles.get("item", -1)
     item = item if item < width else -1
     for n, row in enumerate(rows):
-        if len(row) == width and item >= 0 and row[item].strip():
-            places.append(n)
-        elif noun := is_left_out(row, layout, width):
+        is_full = len(row) == width
+        has_item = is_full and item >= 0 and row[item].strip()
+        if not has_item and (noun := surroundings.is_left_out(row, layout, width)):
             layout.rows_left_out[noun] += 1
-        elif len(row) == width:
+        elif is_full:
             places.append(n)
         else:
             reason = f"{len(row)} cells where the header has {width}"
@@ -414,23 +366,41 @@ def plain_delimited_columns(
 
 # -- JSON of plain objects, in a list or one a line: a table whose columns are the keys -----------
 
-
 _AT_ONCE = 20_000  # objects
+_KEYS_SEEN = 50  # objects whose keys are columns
 
 
-def read_objects(source: SourceFile, reading: Reading) -> Iterator[Batch]:
-    """Yield the records of a JSON file in batches; objects within objects are dotted columns.
+def read_records(
+    source: SourceFile, reading: Reading, records: Iterator[tuple[int, Any]], unit: str
+) -> Iterator[Batch]:
+    """Yield objects by their places in batches, or the members of a list in each of them.
 
-    Raises Refused for a file that is no JSON, or that holds something else than objects.
+    Objects within objects are dotted columns. Raises Refused for what is no object.
     """
-    unit = _unit_of(source)
-    return batches_of_rows(source, reading, _rows(source, unit), unit)
+    each = reading.options.each
+    first = list(islice(records, LOOKED_AT))
+    paths = dict.fromkeys(path for _, value in first for path in list_paths(value))
+    lists = " or ".join(f"--each {quote(path)}" for path in paths)
+    if each is not None and not any(
+        True for _, value in first if isinstance(value, dict) for _ in flat_objects(value, each)
+    ):
+        raise Refused(
+            f"{source.name} has no list {each!r} in its objects",
+            f"name one that it has: {lists}" if lists else "leave out --each",
+        )
+    try:
+        members = None if each is None else FilesUnit()
+        rows = _rows(source, chain(first, records), unit, each, members)
+        yield from tables.batches_of_rows(source, reading, rows, members or unit)
+    except Refused as error:
+        if lists and each is None:
+            error.mend = f"{error.mend}; if the members of a list are the rows: {lists}"
+        raise
 
 
-def raw_json(source: SourceFile, _reading: Reading) -> Iterator[RawTable]:
-    """Yield the file as a table. Raises Refused if it is no JSON."""
-    unit = _unit_of(source)
-    yield raw_objects(source.name, json_records(source), unit, value_text)
+def raw_json(source: SourceFile, reading: Reading) -> Iterator[RawTable]:
+    unit, each = _unit_of(source), reading.options.each
+    yield raw_objects(source.name, json_records(source), unit, tables.value_text, each)
 
 
 def _unit_of(source: SourceFile) -> str:
@@ -440,33 +410,120 @@ def _unit_of(source: SourceFile) -> str:
 JSON_TABLE = Reader(
     "json",
     recognizes=lambda source: isinstance(head_value(source), dict),
-    read=read_objects,
+    read=lambda source, reading: read_records(
+        source, reading, json_records(source), _unit_of(source)
+    ),
     raw=raw_json,
     title="JSON or JSONL: an object per answer, or a key per annotator or question",
     holds=HOLDS,
 )
 
 
-def _rows(source: SourceFile, unit: str) -> Iterator[Rows]:
-    records = json_records(source)
+def _rows(
+    source: SourceFile,
+    records: Iterator[tuple[int, Any]],
+    unit: str,
+    each: str | None,
+    members: FilesUnit | None,
+) -> Iterator[Rows]:
+    """Yield the rows of objects; ``members`` numbers the members of the lists of ``each``."""
     header: dict[str, None] = {}
     while portion := list(islice(records, _AT_ONCE)):
-        objects = []
+        objects: list[dict[str, Any]] = []
+        places: list[int] = []
         for place, value in portion:
             if not isinstance(value, dict):
                 raise Refused(f"{source.name}, {unit} {place}: this is no object with its keys")
-            objects.append(flat_object(value))
-            header.update(dict.fromkeys(objects[-1]))
+            rows = [*flat_objects(value, each)]
+            first = place
+            if members is not None:
+                first = 1 + members.begin(f"{source.name}, {unit} {place}", len(rows), "member")
+            places += range(first, first + len(rows))
+            objects += rows
+            for flat in rows:
+                header.update(dict.fromkeys(flat))
         names = list(header)
-        lists = {
-            n
-            for n, name in enumerate(names)
-            if any(isinstance(flat.get(name), list) for flat in objects)
-        }
+        keys = {key for flat in objects for key, value in flat.items() if isinstance(value, list)}
+        lists = {n for n, name in enumerate(names) if name in keys}
 
         def column(
             n: int, objects: list[dict[str, Any]] = objects, names: list[str] = names
         ) -> Column:
-            return column_of_values([flat.get(names[n]) for flat in objects])
+            return tables.column_of_values([flat.get(names[n]) for flat in objects])
 
-        yield Rows(names, np.array([place for place, _ in portion]), column, lists)
+        yield Rows(names, np.array(places, np.int64), column, lists)
+
+
+def raw_objects(
+    name: str,
+    records: Iterable[tuple[int, Any]],
+    unit: str,
+    text: Callable[[Any], Any],  # returns plain values as texts
+    each: str | None = None,
+) -> RawTable:
+    """Return a table of objects by their places, or of the members of a list in them."""
+    rest = (
+        (place, flat)
+        for place, value in records
+        if isinstance(value, Mapping)
+        for flat in flat_objects(value, each)
+    )
+    first = list(islice(rest, _KEYS_SEEN))
+    names = list(dict.fromkeys(key for _, flat in first for key in flat))
+
+    def cell(value: Any) -> str:
+        shown = "" if value is None else text(value)
+        is_text = isinstance(shown, str)
+        return shown if is_text else json.dumps(value, ensure_ascii=False, default=str)
+
+    rows = (
+        (place, [cell(flat.get(column)) for column in names]) for place, flat in chain(first, rest)
+    )
+    return RawTable(name, rows, names, unit)
+
+
+def flat_objects(value: Mapping[str, Any], each: str | None) -> Iterable[dict[str, Any]]:
+    """Return an object as a row, or the members of ``each`` of its lists as one each."""
+    return [flat_object(value)] if each is None else members_of(value, each.split("."), {})
+
+
+def flat_object(value: Mapping[str, Any], before: str = "", depth: int = 0) -> dict[str, Any]:
+    """Return an object with the keys of objects in it dotted: ``meta.topic``."""
+    flat: dict[str, Any] = {}
+    for key, member in value.items():
+        if isinstance(member, Mapping) and member and depth < 20:
+            flat |= flat_object(member, f"{before}{key}.", depth + 1)
+        else:
+            flat[before + key] = member
+    return flat
+
+
+def members_of(
+    value: Mapping[str, Any], keys: Sequence[str], around: Mapping[str, Any], before: str = ""
+) -> Iterator[dict[str, Any]]:
+    """Yield the objects in the list that these keys lead to, with the keys ``around`` them.
+
+    All keys are dotted, as `flat_object` has them, those in a list behind the list's own:
+    ``questions.reviews.user``. A member that is not an object has the list's own key.
+    """
+    key, *rest = keys
+    others = {name: member for name, member in value.items() if name != key}
+    around = {**around, **flat_object(others, before)}
+    members, before = value.get(key), f"{before}{key}"
+    for member in members if isinstance(members, list) else [members] * bool(rest):
+        if rest and isinstance(member, Mapping):
+            yield from members_of(member, rest, around, f"{before}.")
+        elif not rest and isinstance(member, Mapping):
+            yield {**around, **flat_object(member, f"{before}.")}
+        elif not rest:
+            yield {**around, before: member}
+
+
+def list_paths(value: Any, before: str = "") -> Iterator[str]:
+    """Yield the dotted paths of lists of objects in an object, outer ones first."""
+    for key, member in value.items() if isinstance(value, Mapping) else ():
+        yield from list_paths(member, f"{before}{key}.")
+        if isinstance(member, list) and any(isinstance(each, Mapping) for each in member):
+            yield f"{before}{key}"
+            for each in member:
+                yield from list_paths(each, f"{before}{key}.")

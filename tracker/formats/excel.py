@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from itertools import chain, islice, repeat
+from operator import itemgetter
 from posixpath import join, normpath
 from shlex import quote
 from typing import IO, TYPE_CHECKING, Any
@@ -21,13 +22,14 @@ from xml.parsers import expat
 import numpy as np
 
 from tracker.core.errors import Refused
+from tracker.formats import tables
 from tracker.formats.batch import Batch
 from tracker.formats.column_roles import Layout
-from tracker.formats.raw import RawTable
-from tracker.formats.reader import HOLDS, Reader, Reading
+from tracker.formats.proposals import most_rows
+from tracker.formats.reader import HOLDS, RawTable, Reader, Reading
 from tracker.formats.source import Archive, ReadAs, layout_with
-from tracker.formats.surroundings import LOOKED_AT, is_left_out, layout_of_rows
-from tracker.formats.tables import CellFault, Column, Rows, Table, batches_of_rows, column_of_values
+from tracker.formats.surroundings import is_left_out, layout_of_rows
+from tracker.formats.tables import CellFault, Column, Rows, Table
 
 if TYPE_CHECKING:
     from python_calamine import CalamineSheet
@@ -46,10 +48,7 @@ _ADDRESS = re.compile(rb"""\sr=["']([A-Z]{1,3})([0-9]{1,7})["']""")
 
 
 def sheet_faults(file: IO[bytes], name: str, source: str) -> dict[int, dict[int, CellFault]]:
-    """Return the faults of a sheet by row, from 1, and column, from 0.
-
-    Raises Refused if a cell with a fault does not say where it is.
-    """
+    """Return the faults of a sheet by row from 1 and column from 0; raises Refused."""
     faults: dict[int, dict[int, CellFault]] = {}
     try:
         for attributes, fault in _faults_of_sheet(file, name):
@@ -59,9 +58,8 @@ def sheet_faults(file: IO[bytes], name: str, source: str) -> dict[int, dict[int,
                     f"{source}: a cell of {name!r} is {fault}, and has no address",
                     "open the workbook in a spreadsheet program, and save it",
                 )
-            letters, row = address[1].decode(), int(address[2])
-            cell = CellFault(f"{fault} (cell '{letters}{row}')")
-            faults.setdefault(row, {})[column_number(address[1]) - 1] = cell
+            cell = CellFault(f"{fault} (cell '{address[1].decode()}{int(address[2])}')")
+            faults.setdefault(int(address[2]), {})[column_number(address[1]) - 1] = cell
     except DAMAGED as error:
         raise Refused(f"{source} is no workbook that can be read: {error}") from None
     return faults
@@ -70,10 +68,9 @@ def sheet_faults(file: IO[bytes], name: str, source: str) -> dict[int, dict[int,
 def _faults_of_sheet(file: IO[bytes], name: str) -> Iterator[tuple[bytes, str]]:
     with zipfile.ZipFile(file) as packed:
         path = dict(sheet_paths(packed)).get(name)
-        member = next((name for name in packed.namelist() if name.casefold() == path), None)
-        if member is not None:
+        for member in [name for name in packed.namelist() if name.casefold() == path][:1]:
             with packed.open(member) as stream:
-                for content in _whole_rows(stream):
+                for content in _parts(stream, b"row>"):
                     yield from _faults(content)
 
 
@@ -90,28 +87,24 @@ def _faults(content: bytes) -> Iterator[tuple[bytes, str]]:
             yield attributes, "a formula that was saved without its result"
 
 
-def _whole_rows(stream: IO[bytes]) -> Iterator[bytes]:
-    """Yield the content of a sheet in parts that do not cut a cell."""
-    rest = b""
+def _parts(stream: IO[bytes], mark: bytes) -> Iterator[bytes]:
+    """Yield the content in parts that end in the first byte of a mark."""
+    rest: list[bytes] = []
     while block := stream.read(_AT_ONCE):
-        rest += block
-        end = rest.rfind(b"row>") + 1
-        if end:
-            yield rest[:end]
-            rest = rest[end:]
-    yield rest
+        if end := block.rfind(mark) + 1:
+            yield b"".join((*rest, block[:end]))
+            rest.clear()
+        rest.append(block[end:])
+    yield b"".join(rest)
 
 
 def sheet_paths(packed: zipfile.ZipFile) -> list[tuple[str, str]]:
     """Return the name of each sheet of a workbook, and the path of its file in small letters."""
     links = _elements(packed, "xl/_rels/workbook.xml.rels", "Relationship")
-    targets = {link["Id"]: link["Target"] for link in links}
+    targets = {link["Id"]: normpath(join("/xl", link["Target"])) for link in links}
     return [
-        (
-            element["name"],
-            normpath(join("/xl", targets.get(element["id"], ""))).strip("/").casefold(),
-        )
-        for element in _elements(packed, "xl/workbook.xml", "sheet")
+        (sheet["name"], targets.get(sheet["id"], "xl").strip("/").casefold())
+        for sheet in _elements(packed, "xl/workbook.xml", "sheet")
     ]
 
 
@@ -130,7 +123,6 @@ def _elements(packed: zipfile.ZipFile, path: str, tag: str) -> list[dict[str, st
 
 
 def column_number(letters: bytes) -> int:
-    """Return the number of a column, from 1, by its letters."""
     number = 0
     for letter in letters.upper():
         number = number * 26 + letter - ord("A") + 1
@@ -138,7 +130,6 @@ def column_number(letters: bytes) -> int:
 
 
 # -- How much memory a workbook would take: asked before it is read, for a small file can fill any
-
 
 _MOST_CELLS = 25_000_000  # of all sheets together, the empty ones, too; each takes 32 bytes
 _MOST_TEXT = 2 * 1024**3  # bytes of the texts of all cells
@@ -171,32 +162,20 @@ def _surely_fits(packed: zipfile.ZipFile) -> bool:
     cells = values = longest = 0
     for member in packed.infolist():
         rows = columns = nameless = since = 0
-        for content in _parts(packed, member):
-            addresses = _CELL_ADDRESS.findall(content)
-            letters = [column for column, _ in addresses if column]
-            rows = max(rows, *map(int, {row for _, row in addresses}), 0)
-            columns = max(columns, *map(column_number, {*letters}), 0)
-            nameless += content.count(b"<c") + content.count(b":c") - len(letters)
-            values += content.count(b"</")
-            *texts, rest = _TEXT_ENDS.split(content)
-            for text in texts:
-                longest, since = max(longest, since + len(text)), 0
-            since += len(rest)
+        with packed.open(member) as stream:
+            for content in _parts(stream, b">"):
+                addresses = _CELL_ADDRESS.findall(content)
+                letters = [column for column, _ in addresses if column]
+                rows = max(rows, *map(int, {row for _, row in addresses}), 0)
+                columns = max(columns, *map(column_number, {*letters}), 0)
+                nameless += content.count(b"<c") + content.count(b":c") - len(letters)
+                values += content.count(b"</")
+                *texts, rest = _TEXT_ENDS.split(content)
+                for text in texts:
+                    longest, since = max(longest, since + len(text)), 0
+                since += len(rest)
         cells += rows * max(columns, min(nameless, _WIDEST))
     return cells <= _MOST_CELLS and values * longest <= _MOST_TEXT
-
-
-def _parts(packed: zipfile.ZipFile, member: zipfile.ZipInfo) -> Iterator[bytes]:
-    """Yield the content of a file in parts that do not cut an address."""
-    rest: list[bytes] = []
-    with packed.open(member) as stream:
-        while block := stream.read(_AT_ONCE):
-            end = block.rfind(b">") + 1
-            if end:
-                yield b"".join((*rest, block[:end]))
-                rest.clear()
-            rest.append(block[end:])
-    yield b"".join(rest)
 
 
 def _fits(packed: zipfile.ZipFile) -> bool:
@@ -264,26 +243,22 @@ def _local(name: str) -> str:
 
 # -- Excel workbooks: the one sheet that has a header ---------------------------------------------
 
-
 _ROWS_AT_ONCE = 50_000  # rows
 _DAY_ZERO = datetime(1899, 12, 30)  # noqa: DTZ001 - days are counted from here, without a zone
 _DAYS = range(20_000, 80_000)  # 1954 to 2119
 
 
 def read_workbook(archive: Archive, reading: Reading) -> Iterator[Batch]:
-    """Yield the records of a workbook: of the sheet whose header has an item.
-
-    Raises Refused if there is none or several, and for a workbook that is damaged.
-    """
+    """Yield the records of the only sheet whose header has an item; raises Refused."""
     filled = _sheets(archive)
     if reading.options.annotator_from == "sheet":
         yield from _each_sheet(filled, archive, reading)
         return
     sheet = _sheet(filled, archive, reading)
-    chosen = _chosen(archive, reading) is not None
-    others = [other for other in filled if other is not sheet and not chosen]
+    is_chosen = _chosen(archive, reading) is not None
+    others = [] if is_chosen else [other for other in filled if other is not sheet]
     rows = _rows(sheet, archive, reading, archive, others)
-    yield from batches_of_rows(archive, reading, rows, unit="row")
+    yield from tables.batches_of_rows(archive, reading, rows, unit="row")
 
 
 def _sheets(archive: Archive) -> list[CalamineSheet]:
@@ -302,7 +277,6 @@ def _sheets(archive: Archive) -> list[CalamineSheet]:
 
 
 def _chosen(archive: Archive, reading: Reading) -> str | None:
-    """Return the name of the sheet that the user names."""
     return archive.part or reading.options.sheet
 
 
@@ -314,10 +288,7 @@ def raw_workbook(archive: Archive, reading: Reading) -> Iterator[RawTable]:
     chosen = [sheet for sheet in filled if sheet.name == _chosen(archive, reading)]
     shown = chosen or _fitting(filled, archive, reading)[0] or filled
     for sheet in shown if each else shown[:1]:
-        rows = (
-            (number, [_text(cell) for cell in row])
-            for number, row in enumerate(sheet.iter_rows(), 1)
-        )
+        rows = ((n, [*map(_text, row)]) for n, row in enumerate(sheet.iter_rows(), 1))
         name = f"{archive.name}#{sheet.name}" if each else archive.name
         yield RawTable(name, rows, None, "row", sheet.name, names)
 
@@ -343,7 +314,7 @@ def _each_sheet(
         reading.annotator = sheet.name.strip()
         table = _OneOfSeveral(f"{archive.name}#{sheet.name}")
         rows = _rows(sheet, archive, reading, table, others if sheet is fitting[0] else ())
-        batches = batches_of_rows(table, reading, rows, unit="row")
+        batches = tables.batches_of_rows(table, reading, rows, unit="row")
         yield from (replace(batch, source=table.name) for batch in batches)
         if table.layout is not None:
             layout = layout_with(table.layout, {"annotator": reading.annotator})
@@ -364,9 +335,8 @@ def _sheet(sheets: Sequence[CalamineSheet], archive: Archive, reading: Reading) 
     """Return the only sheet whose header can be read as one of answers. Raises Refused."""
     every = ", ".join(repr(sheet.name) for sheet in sheets)
     if (name := _chosen(archive, reading)) is not None:
-        for sheet in sheets:
-            if sheet.name == name:
-                return sheet
+        if named := [sheet for sheet in sheets if sheet.name == name]:
+            return named[0]
         raise Refused(f"{archive.name} has no sheet of that name with cells; it has: {every}")
     fitting, objection = _fitting(sheets, archive, reading)
     if not fitting and len(sheets) > 1:
@@ -403,17 +373,13 @@ def _fitting(
 
 def _start(sheet: CalamineSheet, archive: Archive, reading: Reading) -> tuple[int, Layout]:
     """Return the number of the row of the header, 0 if there is none, and the layout."""
-    options = reading.options
-    rows_looked_at = max(LOOKED_AT, (options.header_row or 0) + 1)
+    rows_looked_at = max(most_rows(sheet.width), (reading.options.header_row or 0) + 1)
     first = {
         number: cells
         for number, row in enumerate(islice(sheet.iter_rows(), rows_looked_at), 1)
         if any(cells := [_text(cell) for cell in row])
     }
-    header_row = 0 if options.no_header else options.header_row
-    return layout_of_rows(
-        first, reading.mapped, archive.name, options.ignore, header_row=header_row
-    )
+    return layout_of_rows(first, archive.name, reading)
 
 
 def _rows(
@@ -437,10 +403,11 @@ def _rows(
             values = [row[n] for _, row in portion]
             if layout.roles.get("labeled_at") == n:
                 values = list(map(_moment, values))
-            return column_of_values(values)
+            return tables.column_of_values(values)
 
         yield Rows(start.names, np.array([n for n, _ in portion], np.int64), column, layout=start)
-    yield Rows(start.names, np.array([], np.int64), lambda _: column_of_values(()), layout=start)
+    nothing = tables.column_of_values(())
+    yield Rows(start.names, np.array([], np.int64), lambda _: nothing, layout=start)
 
 
 def _answered(
@@ -448,11 +415,10 @@ def _answered(
 ) -> Iterator[tuple[int, list[Any]]]:
     """Yield the rows that may hold answers; those of totals are counted."""
     for number, cells in rows:
-        noun = is_left_out([_text(cell) for cell in cells], layout, len(layout.names))
-        if noun is None:
-            yield number, cells
-        else:
+        if noun := is_left_out([*map(_text, cells)], layout, len(layout.names)):
             layout.rows_left_out[noun] += 1
+        else:
+            yield number, cells
 
 
 def _text(cell: Any) -> str:
@@ -485,15 +451,12 @@ class _Merged:
 
     def __init__(self, sheet: CalamineSheet, header: int) -> None:
         first = (sheet.start or (0, 0))[1]
-        self._coming = sorted(
-            (
-                (top + 1, bottom + 1, slice(max(left - first, 0), right - first + 1))
-                for (top, left), (bottom, right) in sheet.merged_cell_ranges or ()
-                if top >= header
-            ),
-            key=lambda ranges: ranges[0],
-            reverse=True,
-        )
+        ranges = [
+            (top + 1, bottom + 1, slice(max(left - first, 0), right - first + 1))
+            for (top, left), (bottom, right) in sheet.merged_cell_ranges or ()
+            if top >= header
+        ]
+        self._coming = sorted(ranges, key=itemgetter(0), reverse=True)
         self._open: list[tuple[int, slice, Any]] = []  # the last row, the columns, the value
 
     def fill(self, number: int, cells: list[Any]) -> None:

@@ -18,16 +18,14 @@ from contextlib import closing
 from fnmatch import fnmatchcase
 from functools import cached_property
 from itertools import chain
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import IO, Any, Protocol, cast
 
 from tracker.core.errors import Refused
 
 STDIN = "-"
-LONGEST_LINE = 16 * 1024 * 1024
-"""Bytes of a line; so that a small packed file cannot fill the memory with one."""
-_HEAD = 1 << 20
-"""Bytes of a file from which its format is recognized."""
+LONGEST_LINE = 16 * 1024 * 1024  # bytes; a small packed file cannot fill the memory with a line
+_HEAD = 1 << 20  # bytes of a file from which its format is recognized
 _SPOOLED = 64 * 1024 * 1024  # bytes of a stream that are kept in memory
 _BLOCK = 1024 * 1024  # larger ones leave the processor's cache as they are read
 
@@ -61,21 +59,14 @@ class ReadAs(Protocol):
 
 
 class SourceFile:
-    """One source of an import: a path, or ``-`` for standard input; read once.
+    """One source of an import: a path, or ``-`` for standard input; read once."""
 
-    Raises Refused if it is missing, a folder, empty, binary or not text.
-    """
-
-    layout: ReadAs | None = None
-    """Which column or field is what; None until it is known."""
-    part: str | None = None
-    """The sheet that is read, if the user names one."""
-    encoding: str | None = None
-    """That of the text; None for UTF-8, or what a mark at the start says."""
-    guessed: str | None = None
-    """How text that is not UTF-8 was read; None if all of it is."""
-    annotator: str | None = None
-    """Who gave all answers, if the user says so."""
+    layout: ReadAs | None = None  # which column or field is what; None until it is known
+    part: str | None = None  # the sheet that is read, if the user names one
+    encoding: str | None = None  # of the text; None for UTF-8, or what a mark at the start says
+    guessed: str | None = None  # how text that is not UTF-8 was read; None if all of it is
+    annotator: str | None = None  # who gave all answers, if the user says so
+    note: str | None = None  # why it is read in that format
 
     def __init__(self, path: str, stream: IO[bytes] | None = None, name: str | None = None) -> None:
         """``stream`` holds the bytes if the path does not name a file: of an archive, or stdin."""
@@ -89,8 +80,7 @@ class SourceFile:
         self._archive: Archive | None = None
         self.facts: dict[str, Any] = {}
         """How it is read, as `imports show` says it: its format, sheet, line of the header, …"""
-        self.size = Path(path).stat().st_size if self._on_disk else None
-        """Bytes in the file; None for a stream."""
+        self.size = Path(path).stat().st_size if self._on_disk else None  # bytes; None for a stream
 
     def _open(self, path: Path) -> IO[bytes]:
         try:
@@ -188,8 +178,8 @@ class SourceFile:
             return self._archive.layouts
         if self.layout is None:
             return {}
-        about = {"annotator": self.annotator, "encoding": self.guessed}
-        return {self.name: layout_with(self.layout, about)}
+        facts = {"annotator": self.annotator, "encoding": self.guessed, "note": self.note}
+        return {self.name: layout_with(self.layout, facts)}
 
     @property
     def facts_by_file(self) -> dict[str, dict[str, Any]]:
@@ -239,19 +229,18 @@ class SourceFile:
             marked = "utf-16" if head[:2] in {b"\xff\xfe", b"\xfe\xff"} else None
             encoding = self.encoding or marked
             self.facts["encoding"] = encoding or "utf-8"
+            pieces = iter(lambda: stream.read(_BLOCK), b"")
             if encoding and codecs.lookup(encoding).name != "utf-8":
-                yield from self._transcoded(_pieces(stream), encoding)
+                yield from self._transcoded(pieces, encoding)
                 return
-            if b"\0" in head:
-                place = head.index(b"\0")
+            if (place := head.find(b"\0")) >= 0:
                 raise Refused(
                     f"{self.name}, line {count_source_lines(head[:place]) + 1}: "
-                    f"byte {place + 1} is NUL: "
-                    "this is a binary file, not text"
+                    f"byte {place + 1} is NUL: this is a binary file, not text"
                 )
             if head[:3] == codecs.BOM_UTF8:
                 stream.read(3)
-            yield from _pieces(stream)
+            yield from pieces
         except (EOFError, OSError, zlib.error):
             raise self._damaged() from None
 
@@ -264,16 +253,16 @@ class SourceFile:
             block = rest + piece
             # A return at the very end may be the first half of a line's end.
             end = block.rfind(b"\n") + 1 or block.rfind(b"\r", 0, -1) + 1
-            rest = block[end:]
+            whole, rest = block[:end], block[end:]
+            lines += count_source_lines(whole)
             if len(rest) > LONGEST_LINE:
                 raise Refused(
-                    f"{self.name}, line {lines + count_source_lines(block[:end]) + 1}: "
-                    f"the line is longer than {LONGEST_LINE >> 20} MB",
+                    f"{self.name}, line {lines + 1}: the line is longer than "
+                    f"{LONGEST_LINE >> 20} MB",
                     "is that a table of text, one answer a line?",
                 )
-            if end:
-                yield block[:end]
-                lines += count_source_lines(block[:end])
+            if whole:
+                yield whole
         if rest:
             yield rest
 
@@ -356,19 +345,10 @@ def count_source_lines(block: bytes) -> int:
     return block.count(b"\n") + (returns and returns - block.count(b"\r\n"))
 
 
-def _pieces(stream: io.BufferedReader[Any]) -> Iterator[bytes]:
-    while piece := stream.read(_BLOCK):
-        yield piece
-
-
 # -- Files of a zip that are packed with Zstandard, which Python's own reader does not know -------
 
-
-METHOD = 93
-"""What such a file has for its method of packing."""
-
+METHOD = 93  # what such a file has for its method of packing
 _HEADER = 30  # bytes before a file's name
-_LENGTHS = struct.Struct("<HH")  # of the name and of what follows it
 
 
 class ZstandardMember:
@@ -408,7 +388,8 @@ class _Packed(io.RawIOBase):
         header = file.read(_HEADER)
         if len(header) < _HEADER or header[:4] != b"PK\3\4":
             raise OSError(f"{member.filename} is not where it should be")
-        self._place = member.header_offset + _HEADER + sum(_LENGTHS.unpack(header[26:]))
+        lengths = struct.unpack("<HH", header[26:])  # of the name and of what follows it
+        self._place = member.header_offset + _HEADER + sum(lengths)
         self._end = self._place + member.compress_size
 
     def readable(self) -> bool:
@@ -424,8 +405,8 @@ class _Packed(io.RawIOBase):
 
 # -- Folders and zip files: the files in them, read one by one and never unpacked to a disk -------
 
-
 _MOST_FILES = 200_000
+_MOST_READ = 32_000  # as many as an import numbers
 _LARGEST = 64 * 1024**3  # bytes
 _MOST_PACKED = 200  # times smaller than its content; text is packed 5 to 30 times
 _SMALL = 256 * 1024**2  # bytes that an archive may hold however well it is packed
@@ -433,10 +414,7 @@ _NO_CONTENT = {"__MACOSX", "Thumbs.db"}
 
 
 class Archive:
-    """The files of an archive by their paths in it, such as ``annotation/doc.txt/ada.tsv``.
-
-    Hidden files are left out. `names` is sorted.
-    """
+    """The files of an archive that are not hidden, by paths such as ``annotation/doc.txt``."""
 
     def __init__(self, name: str, names: list[str], opened: Callable[[str], IO[bytes]]) -> None:
         self.name = name
@@ -488,7 +466,10 @@ class Archive:
         return source
 
     def files(self) -> Iterator[SourceFile]:
-        """Yield each file, opened; it is closed when the next one is asked for."""
+        """Yield each file, opened, and close it after; raise Refused for more than can be read."""
+        if len(self.names) > _MOST_READ:
+            text = f"{self.name} holds {len(self.names):,} files; {_MOST_READ:,} are the most"
+            raise Refused(text, "import them in several parts")
         for name in self.names:
             source = self.open(name)
             try:
@@ -520,22 +501,15 @@ class _Member:
 
 
 def zip_archive(name: str, file: IO[bytes]) -> Archive:
-    """Return the files in a zip file.
-
-    Raises Refused if it is damaged, or would fill a machine's memory or time if it were unpacked.
-    """
+    """Return the files in a zip file; raises Refused if it is damaged or unpacks to too much."""
     try:
         packed = zipfile.ZipFile(file)
         members = [member for member in packed.infolist() if not member.is_dir()]
     except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError, RuntimeError) as error:
         raise Refused(f"{name} is damaged: it does not unpack ({error})") from None
     content = sum(member.file_size for member in members)
-    size = file.seek(0, os.SEEK_END)
-    if (
-        len(members) > _MOST_FILES
-        or content > _LARGEST
-        or content > max(_SMALL, _MOST_PACKED * size)
-    ):
+    most = min(_LARGEST, max(_SMALL, _MOST_PACKED * file.seek(0, os.SEEK_END)))
+    if len(members) > _MOST_FILES or content > most:
         raise Refused(
             f"{name} would unpack to {content:,} bytes in {len(members):,} files",
             "unpack it yourself if that is right, and import the files",
@@ -581,12 +555,8 @@ class SourceFolder(Unwatched):
         root = Path(self.path)
         names: list[str] = []
         for folder, _, files in os.walk(root, onerror=_unreadable):
-            paths = (Path(folder, file) for file in files)
-            names += [
-                str(PurePosixPath(path.relative_to(root)))
-                for path in paths
-                if path.is_file() and not path.is_symlink()
-            ]
+            paths = [path for file in files if (path := Path(folder, file)).is_file()]
+            names += [p.relative_to(root).as_posix() for p in paths if not p.is_symlink()]
             if len(names) > _MOST_FILES:
                 raise Refused(f"{self.path} has more than {_MOST_FILES:,} files")
         return Archive(self.path.rstrip("/"), names, lambda name: Path(root, name).open("rb"))

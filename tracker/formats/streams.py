@@ -26,11 +26,8 @@ class Record(NamedTuple):
     value: Any
 
 
-def _constant(_name: str) -> None:
-    """Return what NaN and Infinity stand for, which programs write for a value that is missing."""
-
-
-_DECODER = json.JSONDecoder(parse_constant=_constant)
+# Programs write NaN and Infinity for a value that is missing.
+_DECODER = json.JSONDecoder(parse_constant=lambda _: None)
 
 
 def head_value(source: SourceFile) -> Any:
@@ -82,29 +79,25 @@ def json_records(source: SourceFile) -> Iterator[Record]:
     Memory holds one value at a time. Raises Refused for a file that is no JSON, with the place.
     """
     text = _Text(source)
-    is_list = text.next_mark() == "["
+    if text.next_mark() != "[":
+        while text.next_mark():
+            yield Record(text.line, text.value(None))
+        return
+    text.place += 1
     number = 0
-    if is_list:
-        text.place += 1
-    while True:
-        mark = text.next_mark()
-        if is_list and mark == "]":
-            text.place += 1
-            if text.next_mark():
-                raise text.refused("there is something after the end of the list")
-            return
+    while (mark := text.next_mark()) != "]":
         if not mark:
-            if is_list:
-                raise text.refused("the list does not end: the file is cut off")
-            return
-        if is_list and number:
+            raise text.refused("the list does not end: the file is cut off")
+        if number:
             if mark != ",":
                 raise text.refused(f"{mark!r} is between two values of the list, not a comma")
             text.place += 1
             text.next_mark()
-        line = text.line
         number += 1
-        yield Record(number if is_list else line, text.value(number if is_list else None))
+        yield Record(number, text.value(number))
+    text.place += 1
+    if text.next_mark():
+        raise text.refused("there is something after the end of the list")
 
 
 class _Text:
@@ -176,12 +169,11 @@ class _Text:
         return grown
 
     def _not_json(self, error: json.JSONDecodeError, number: int | None) -> Refused:
-        at_end = not self._text[error.pos :].strip()
+        reason = f"no JSON: {error.msg}"
+        if not self._text[error.pos :].strip():
+            reason = "the value does not end: the file is cut off"
         self.place = min(error.pos, len(self._text))
-        return self.refused(
-            "the value does not end: the file is cut off" if at_end else f"no JSON: {error.msg}",
-            number,
-        )
+        return self.refused(reason, number)
 
     def refused(self, reason: str, number: int | None = None) -> Refused:
         which = "" if number is None else f", value {number} of the list"
@@ -189,7 +181,6 @@ class _Text:
 
 
 # -- Rows of delimited text by Python's reader, which knows quotes, each with its line ------------
-
 
 _DELIMITERS = (",", "\t", ";", "|")
 LARGEST_CELL = 16 * 1024 * 1024
@@ -233,7 +224,6 @@ def table_rows(source: SourceFile, may_lack: Collection[str] = ()) -> Iterator[R
     first = next(blocks)
     rows = QuotedRows(chain([first], blocks), delimiter_of(source.decoded(first, 0)), 0, source)
     header: list[str] = []
-    fewest = 0
     while rows.more:
         for line, cells in zip(*rows.take(), strict=True):
             if not header:
@@ -252,17 +242,14 @@ def table_rows(source: SourceFile, may_lack: Collection[str] = ()) -> Iterator[R
 
 
 class QuotedRows:
-    """The rows of blocks of text, without blank ones; ``more`` until all were taken.
-
-    ``numbers`` are those of the rows last taken, from 1; blank ones count.
-    """
+    """The rows of blocks of text, without blank ones; ``more`` until all were taken."""
 
     def __init__(
         self, blocks: Iterable[bytes], delimiter: str, lines_before: int, source: SourceFile
     ) -> None:
         csv.field_size_limit(LARGEST_CELL)
         self.more = True
-        self.numbers: Sequence[int] = ()
+        self.numbers: Sequence[int] = ()  # of the rows last taken, from 1; blank ones count
         self._taken = 0
         self._source = source
         self._before = lines_before
@@ -276,10 +263,7 @@ class QuotedRows:
                 yield line
 
     def take(self, number: int = _ROWS_AT_ONCE) -> tuple[Sequence[int], list[list[str]]]:
-        """Return the lines and the cells of at most so many rows.
-
-        Raises Refused for quotes that do not close, with the line.
-        """
+        """Return the lines and cells of at most so many rows; raises Refused for open quotes."""
         before = self._reader.line_num
         first = 1 + self._before + before
         rows: list[list[str]] = []
@@ -308,13 +292,10 @@ def _lines_of(row: list[str]) -> int:
 
 
 def _unreadable(error: csv.Error, start: int, source: SourceFile) -> Refused:
-    text = str(error)
-    if "unexpected end of data" in text:
-        reason = "a quote is opened that never closes"
-    elif "field larger" in text:
-        reason = f"a cell is larger than {LARGEST_CELL >> 20} MB (or a quote never closes)"
-    elif "expected after" in text:
-        reason = "a quoted cell goes on after its closing quote"
-    else:
-        reason = text
+    reasons = {
+        "unexpected end of data": "a quote is opened that never closes",
+        "field larger": f"a cell is larger than {LARGEST_CELL >> 20} MB (or a quote never closes)",
+        "expected after": "a quoted cell goes on after its closing quote",
+    }
+    reason = next((reasons[text] for text in reasons if text in str(error)), str(error))
     return Refused(f"{source.name}, line {start}: {reason}", "correct the quotes on that line")

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import math
 import pickle
+import re
 import tempfile
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, timedelta
 from itertools import chain
@@ -16,23 +17,33 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 import numpy as np
 
 from tracker.core.errors import Refused
-from tracker.formats.batch import KEEP, LISTED, Batch, Cells, Flags, Numbers, text_array
-from tracker.formats.column_names import NO, YES, listed_names
-from tracker.formats.column_roles import NUMBERS, Layout, layout_of_header
-from tracker.formats.dates import ORDERS, DateOrder, date_format_reader
-from tracker.formats.judge_columns import MODEL, Judge, name_with_version
-from tracker.formats.question_columns import OF_QUESTION
+from tracker.formats import proposals
+from tracker.formats.batch import (
+    KEEP,
+    LISTED,
+    OF_QUESTION,
+    Batch,
+    Cells,
+    Numbers,
+    Unit,
+    text_array,
+    with_decimal_point,
+)
+from tracker.formats.column_names import listed_names
+from tracker.formats.column_roles import Layout, MissingColumns, UnclearColumns, layout_of_header
+from tracker.formats.dates import ORDERS, DateOrder, date_format_reader, is_readable, read_moment
+from tracker.formats.proposals import LOOKED_AT, FirstRows
 from tracker.formats.reader import Reading
+from tracker.formats.records import FAULT, batch_of_table, column_of_codes, combine_cells
 from tracker.formats.source import ReadAs
+from tracker.formats.special_columns import MODEL, Judge, name_with_version
 from tracker.formats.surroundings import answered_rows
-from tracker.projects.questions import QuestionOptions
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
 # -- Times of a table whose dates are written in an order that only the whole column tells --------
-
 
 _IN_MEMORY = 64 * 1024 * 1024  # bytes of batches that wait for the end of a file
 _IN_ORDER = r"^\s*\d{1,3}[./-]\d{1,2}[./-]"
@@ -58,7 +69,6 @@ def with_read_dates(batches: Iterator[Batch], table: Table, reading: Reading) ->
 
 
 def _in_order(times: Cells) -> bool:
-    """Return whether there may be dates that do not begin with their year."""
     import pyarrow.compute as pc
 
     return bool(pc.any(pc.match_substring_regex(times.distinct, _IN_ORDER)).as_py())
@@ -76,7 +86,7 @@ def _in_one_order(batches: Iterator[Batch], table: Table) -> Iterator[Batch]:
         column = layout.name_of(layout.roles["labeled_at"])
         chosen = _date_order(order, table.name, column)
         table.layout = replace(layout, dates=order.in_words(chosen))
-        table.facts["date_format"] = order.date_format(chosen)
+        table.facts["date_format"] = order.in_words(chosen)
         moment = order.reader(chosen)
         waiting.seek(0)
         for _ in range(number):
@@ -95,14 +105,69 @@ def _date_order(order: DateOrder, name: str, column: str) -> str:
     if order.doubtful is not None and len(order.left) > 1:
         orders = sorted(order.left, key=[*ORDERS].index)[:2]
         days = [order.day(order.doubtful, name) for name in orders]
-        # Who writes points has the day first.
-        forms = [order.date_format(name) for name in orders if order.mark != "." or name != "mdy"]
-        ways = " or ".join(f"--date-format {quote(form)}" for form in forms)
+        ways = " or ".join(f"--date-format {order.in_words(name)}" for name in orders)
         raise Refused(
             f"{name}: {order.doubtful!r} in {column!r} may be {days[0]} or {days[1]}",
-            f"say {'which' if forms[1:] else 'how'}: {ways}; or {without}",
+            f"say which: {ways}; or {without}",
         )
     return min(order.left)
+
+
+# -- Optional columns that are guessed by their names, and hold something else -------------------
+
+_MOST_TRIED = 1000  # cells that are tried
+_CERTAIN = {"labeled_at", "seconds"}  # names that are not a guess
+_BEGINS_IN_ORDER = re.compile(r"\s*\d{1,2}[./-]\d{1,2}[./-]\d")
+
+
+def _moment(text: str) -> int:
+    return 0 if _BEGINS_IN_ORDER.match(text) else read_moment(text)
+
+
+_WHAT = {
+    "labeled_at": "not a date",
+    "seconds": "not a time in seconds",
+    "pass": "not 1, 2, …",
+    "confidence": "not a number from 0 to 1",
+}
+
+
+def without_unread_columns(
+    batches: Iterator[Batch], table: Table, reading: Reading
+) -> Iterator[Batch]:
+    """Yield batches without guessed columns whose cells in the first batch cannot be read.
+
+    Columns that the user maps stay. The layout of the table says which are left out, and why.
+    """
+    unread: dict[str, str] | None = None
+    for batch in batches:
+        layout = table.layout
+        if unread is None:
+            unread = _unread_roles(batch, reading)
+        if unread and isinstance(layout, Layout):
+            roles = {role: n for role, n in layout.roles.items() if role not in unread}
+            names = {role: layout.name_of(n) for role, n in layout.roles.items() if role in unread}
+            reasons = {name: unread[role] for role, name in names.items()}
+            table.layout = replace(layout, roles=roles, unread={**layout.unread, **reasons})
+        columns = {role: cells for role, cells in batch.columns.items() if role not in unread}
+        yield replace(batch, columns=columns) if unread else batch
+        del batch
+
+
+def _unread_roles(batch: Batch, reading: Reading) -> dict[str, str]:
+    """Return the roles whose cells cannot be read, with what is wrong with the first one."""
+    readers = dict(reading.cell_readers)
+    if reading.options.date_format is None:
+        readers = {"labeled_at": _moment, **readers}
+    unread = {}
+    for role in readers.keys() & batch.columns.keys() - reading.mapped.roles.keys():
+        # All texts of a long column would take a while to make.
+        first = batch.columns[role].distinct[:_MOST_TRIED].to_pylist()
+        texts = [*filter(None, map(str.strip, first))]
+        is_read = (is_readable(with_decimal_point(text), readers[role]) for text in texts)
+        if texts and batch.names.get(role) not in _CERTAIN and not any(is_read):
+            unread[role] = f"{_WHAT[role]}: {texts[0][:40]!r}"
+    return unread
 
 
 # -- Values of tables that have types, as a delimited file would hold them ------------------------
@@ -122,8 +187,7 @@ Column = Cells | Sequence[Any]
 def value_text(value: Any) -> Any:
     """Return a plain value as a text; a list, an object, a fault, as it is.
 
-    A whole number is written without a point, a boolean as in JSON, and nothing for a value that is
-    missing.
+    A whole number has no point, a boolean is as in JSON, and a value that is missing is empty.
     """
     if isinstance(value, str | list | tuple | set | frozenset | Mapping | np.ndarray | CellFault):
         return value
@@ -141,9 +205,7 @@ def value_text(value: Any) -> Any:
 
 def column_of_values(values: Sequence[Any]) -> Column:
     texts = [value_text(value) for value in values]
-    if all(isinstance(text, str) for text in texts):
-        return Cells.of_texts(texts)
-    return texts
+    return Cells.of_texts(texts) if all(isinstance(text, str) for text in texts) else texts
 
 
 def column_of_series(series: pd.Series[Any], *, whole: bool) -> Column:
@@ -157,13 +219,10 @@ def column_of_series(series: pd.Series[Any], *, whole: bool) -> Column:
             array = pa.array(series, from_pandas=True)
     except (pa.ArrowException, TypeError, ValueError):
         values = series.tolist()
-        return column_of_values(values if whole else list(map(_with_point, values)))
+        if not whole:
+            values = [repr(v) if isinstance(v, float) and not math.isnan(v) else v for v in values]
+        return column_of_values(values)
     return column_of_arrow(array, whole=whole)
-
-
-def _with_point(value: Any) -> Any:
-    """Return a float as text, for a column that holds fractions."""
-    return repr(value) if isinstance(value, float) and not math.isnan(value) else value
 
 
 def column_of_arrow(array: Any, *, whole: bool = True, names: Sequence[str] = ()) -> Column:
@@ -210,10 +269,8 @@ def _texts(values: Any, *, whole: bool) -> Any:
         numbers = values.to_numpy(zero_copy_only=False)
         shown = numbers.tolist() if numbers.dtype == np.float64 else numbers
         integers = (whole & np.isfinite(numbers)).tolist()
-        texts = [
-            str(int(number) if is_whole else number)
-            for number, is_whole in zip(shown, integers, strict=True)
-        ]
+        pairs = zip(shown, integers, strict=True)
+        texts = [str(int(number) if is_whole else number) for number, is_whole in pairs]
         return pa.array(["" if text == "nan" else text for text in texts], pa.string())
     if pa.types.is_timestamp(kind):
         utc = values.cast(pa.timestamp(kind.unit))  # to text with a zone would take much longer
@@ -251,7 +308,6 @@ def named(value: Any, names: Sequence[str]) -> Any:
 
 
 def all_whole(numbers: Any) -> bool:
-    """Return whether all floats of an array are whole numbers, or missing."""
     finite = numbers[np.isfinite(numbers)]
     return bool((finite == np.floor(finite)).all())
 
@@ -267,21 +323,17 @@ class Table(Protocol):
 
 
 class Rows(NamedTuple):
-    """Some rows of a table: their places, and each column by its position in the header.
+    """Some rows of a table: their places, and each column by its position in the header."""
 
-    ``lists`` are the positions of columns that hold lists. The header only ever grows.
-    ``layout`` is the table's, if it is known already.
-    """
-
-    header: Sequence[str]
+    header: Sequence[str]  # it only ever grows
     lines: Numbers
     column: Callable[[int], Column]
-    lists: Collection[int] = ()
-    layout: Layout | None = None
+    lists: Collection[int] = ()  # positions of columns that hold lists
+    layout: Layout | None = None  # that of the table, if it is known already
 
 
 def batches_of_rows(
-    table: Table, reading: Reading, parts: Iterator[Rows], unit: str = "line"
+    table: Table, reading: Reading, parts: Iterator[Rows], unit: Unit = "line"
 ) -> Iterator[Batch]:
     """Yield the records of a table in batches. Raises Refused if it cannot be read.
 
@@ -296,6 +348,7 @@ def as_concluded(batches: Iterator[Batch], table: Table, reading: Reading) -> It
 
     Raises Refused if dates have no order, or if the item was guessed and cannot be.
     """
+    batches = without_unread_columns(batches, table, reading)
     judged = _with_models(_with_plausible_items(batches, table), table)
     return with_read_dates(judged, table, reading)
 
@@ -303,8 +356,7 @@ def as_concluded(batches: Iterator[Batch], table: Table, reading: Reading) -> It
 def _with_models(batches: Iterator[Batch], table: Table) -> Iterator[Batch]:
     """Yield the batches of a table, in which models are such and named with their version.
 
-    A kind that the table gives stands, and a version belongs to a model only. The layout of the
-    table names the models.
+    A kind that the table gives stands. The layout of the table names the models.
     """
     models: dict[str, None] = {}
     for batch in batches:
@@ -322,7 +374,7 @@ def _judged(batch: Batch, judge: Judge, models: dict[str, None]) -> Batch:
     columns = dict(batch.columns)
     nothing = Cells(np.zeros(len(batch.lines), np.int64), text_array([""]))
     parts = [columns["annotator"], columns.pop("version", nothing), columns.get("kind", nothing)]
-    first, codes = _combined(parts)
+    first, codes = combine_cells(parts)
     names, kinds = [], []
     for name, version, kind in zip(*(part.at(first) for part in parts), strict=True):
         model = kind.strip().casefold() == MODEL or (
@@ -332,24 +384,10 @@ def _judged(batch: Batch, judge: Judge, models: dict[str, None]) -> Batch:
         kinds.append(MODEL if model else kind)
         if model:
             models[names[-1]] = None
-    columns["annotator"] = _column_of_codes(codes, names)
+    columns["annotator"] = column_of_codes(codes, names)
     if any(kinds):
-        columns["kind"] = _column_of_codes(codes, kinds)
+        columns["kind"] = column_of_codes(codes, kinds)
     return replace(batch, columns=columns)
-
-
-def _combined(columns: Sequence[Cells]) -> tuple[Numbers, Numbers]:
-    """Return the first row of each combination of cells, and the combination of each row."""
-    numbers = np.zeros(len(columns[0].codes), np.int64)
-    for column in columns:
-        numbers = numbers * len(column.distinct) + column.codes
-    _, first, codes = np.unique(numbers, return_index=True, return_inverse=True)
-    return first, codes.ravel()
-
-
-def _column_of_codes(codes: Numbers, texts: Sequence[str]) -> Cells:
-    """Return a column with its texts once each, in the order in which they occur."""
-    return Cells(codes, text_array(texts)).mapped(str).take(np.arange(len(codes)))
 
 
 def _with_plausible_items(batches: Iterator[Batch], table: Table) -> Iterator[Batch]:
@@ -364,47 +402,67 @@ def _with_plausible_items(batches: Iterator[Batch], table: Table) -> Iterator[Ba
                 raise Refused(
                     f"{table.name} has no column for the item: {name!r} differs in each row, and "
                     f"there are several annotators; its columns are: {listed_names(layout.names)}",
-                    f"say which: --map item=COLUMN; if no item has two answers: --map item={name}",
+                    f"say which: --map item=COLUMN; if no item has two answers: --map item={name}"
+                    if not layout.other_item
+                    else f"as the cells suggest: --map {quote(f'item={layout.other_item}')}",
                 )
         yield batch
 
 
-def _batches(table: Table, reading: Reading, parts: Iterator[Rows], unit: str) -> Iterator[Batch]:
+def _batches(table: Table, reading: Reading, parts: Iterator[Rows], unit: Unit) -> Iterator[Batch]:
     first = next(parts)
     layout = table.layout = _layout(first, table, reading)  # before the next part is read
-    empty = True
+    passed = 0
     filled = (part for part in chain([first], parts) if len(part.lines))
     for part, last in with_last(filled):
         if len(part.header) > len(layout.names):
             layout = table.layout = _layout(part, table, reading)
-        empty = False
-        columns = {n: part.column(n) for n in layout.places}
-        lines = part.lines
-        if not all(isinstance(column, Cells) for column in columns.values()):
-            lines, columns = _Lists(table.name, lines, reading, unit).resolved(layout, columns)
+        columns, lines = {n: part.column(n) for n in layout.places}, part.lines
         cells = {n: column for n, column in columns.items() if isinstance(column, Cells)}
+        if len(cells) < len(columns):
+            lists = _Lists(table.name, lines, reading, unit, {*layout.cells_alone})
+            lines, cells = lists.resolved(layout, columns)
         if (rows := answered_rows(layout, cells, last=last)) is not None:
             lines, cells = lines[rows], {n: column.take(rows) for n, column in cells.items()}
-        header_row = 1 if layout.header_row is None else layout.header_row
-        batch = batch_of_table(layout, lines, cells, lines - header_row)
-        yield replace(batch, unit=unit)
-        del batch, cells, columns
-    if empty:
+        numbers: Numbers = passed + 1 + np.searchsorted(part.lines, lines)
+        if layout.header_row is not None:
+            numbers = lines - layout.header_row
+        passed += len(part.lines)
+        yield batch_of_table(layout, lines, cells, numbers, table.name, reading, unit)
+        del cells, columns
+    if not passed:
         raise Refused(f"{table.name} holds no row")
 
 
 def _layout(part: Rows, table: Table, reading: Reading) -> Layout:
-    ignore = reading.options.ignore
-    return part.layout or layout_of_header(
-        part.header, reading.mapped, table.name, ignore, part.lists
-    )
+    if part.layout is not None:
+        return part.layout
+    mapped, header, name, ignore = reading.mapped, part.header, table.name, reading.options.ignore
+    rows = _first_rows(part) if mapped.wide or mapped.by_item or mapped.counts else []
+    try:
+        layout = layout_of_header(header, mapped, name, ignore, part.lists, rows[:LOOKED_AT])
+    except (MissingColumns, UnclearColumns) as error:
+        columns = FirstRows(header, rows or _first_rows(part), mapped, error.layout, ignore)
+        raise proposals.with_proposal(error, columns, name) from None
+    if layout.guessed_item:
+        rows = rows or _first_rows(part)
+    return proposals.checked_layout(layout, header, rows, mapped, name, ignore)
+
+
+def _first_rows(part: Rows) -> list[tuple[str, ...]]:
+    """Return the cells of the first rows; those of lists and objects are empty."""
+    number = min(len(part.lines), proposals.most_rows(len(part.header)))
+    texts = []
+    for column in map(part.column, range(len(part.header))):
+        cells = column.at(np.arange(number)) if isinstance(column, Cells) else column[:number]
+        texts.append([cell if isinstance(cell, str) else "" for cell in cells])
+    return [*zip(*texts, strict=True)]
 
 
 _Part = TypeVar("_Part")
 
 
 def with_last(parts: Iterator[_Part]) -> Iterator[tuple[_Part, bool]]:
-    """Yield each part of a table, and whether it is the last."""
     waiting: list[_Part] = []
     for part in parts:
         if waiting:
@@ -415,150 +473,6 @@ def with_last(parts: Iterator[_Part]) -> Iterator[tuple[_Part, bool]]:
         yield waiting.pop(), True
 
 
-def batch_of_table(
-    layout: Layout, lines: Numbers, cells: Mapping[int, Cells], numbers: Numbers | None = None
-) -> Batch:
-    """Return the records of some rows: one a row, or in wide form one a filled cell.
-
-    ``numbers`` are those of the rows in the table, from 1, if the layout wants them.
-    """
-    cells = dict(cells)
-    if layout.numbered:
-        assert numbers is not None
-        cells[NUMBERS] = Cells.of_texts([str(number) for number in numbers.tolist()])
-    for place, parts in layout.joined.items():
-        cells[place] = joined_cells([cells[part] for part in parts], layout.join)
-    if layout.named:
-        return _named_batch(layout, lines, cells)
-    if layout.wide:
-        return _wide_batch(layout, lines, cells)
-    return Batch(lines, {role: cells[n] for role, n in layout.roles.items()}, names=_names(layout))
-
-
-def joined_cells(columns: Sequence[Cells], join: str) -> Cells:
-    """Return the cells of several columns as one text each; empty if all of them are."""
-    first, codes = _combined(columns)
-    parts = zip(*(column.at(first) for column in columns), strict=True)
-    texts = [join.join(map(str.strip, row)) if any(map(str.strip, row)) else "" for row in parts]
-    return _column_of_codes(codes, texts)
-
-
-def _wide_batch(layout: Layout, lines: Numbers, cells: Mapping[int, Cells]) -> Batch:
-    """Return one record per filled cell of an annotator, row by row; an empty cell says nothing."""
-    names = list(layout.annotators)
-    by_row = _row_by_row([cells[n] for n in layout.annotators.values()])
-    filled = np.flatnonzero(by_row.holds(_is_filled))
-    columns = _of_rows(layout, cells, filled // len(names), {"annotator", "category"})
-    columns["annotator"] = Cells(np.arange(len(names)), text_array(names)).take(filled % len(names))
-    columns["category"] = by_row.take(filled)
-    return Batch(lines[filled // len(names)], columns, names=_names(layout))
-
-
-def _names(layout: Layout) -> dict[str, str]:
-    return {role: layout.name_of(n) for role, n in layout.roles.items()}
-
-
-def _named_batch(layout: Layout, lines: Numbers, cells: Mapping[int, Cells]) -> Batch:
-    """Return the records of columns that are named by a pattern.
-
-    The cell is the category, if the name has none; else a record for each cell that says yes, and
-    for an answer of which no cell does, one without a category.
-    """
-    width = len(layout.named)
-    by_row = _row_by_row([cells[column.place] for column in layout.named])
-    filled = by_row.holds(_is_filled)
-    says: dict[str, Cells] = {}
-    for part in ("annotator", "question", "category"):
-        texts = [getattr(column, part) for column in layout.named]
-        if None not in texts:
-            distinct = dict.fromkeys(texts)
-            places = {text: n for n, text in enumerate(distinct)}
-            coded = np.array([places[text] for text in texts])
-            says[part] = Cells(coded, text_array([*distinct]))
-    several: list[str] = []
-    if "category" in says:
-        cells_kept, blank, several = _chosen(by_row, filled, says, width)
-    else:
-        cells_kept, blank = np.flatnonzero(filled), None
-    columns = _of_rows(layout, cells, cells_kept // width, {*says, "category"})
-    columns |= {part: column.take(cells_kept % width) for part, column in says.items()}
-    if blank is None:
-        columns["category"] = by_row.take(cells_kept)
-    elif blank.any():
-        texts = columns["category"].at(np.arange(len(cells_kept)))
-        columns["category"] = Cells.of_texts(
-            ["" if none else text for text, none in zip(texts, blank.tolist(), strict=True)]
-        )
-    questions = {
-        question: QuestionOptions(answers="several" if question in several else "one")
-        for question in (says["question"].texts if "question" in says else ())
-    }
-    return Batch(lines[cells_kept // width], columns, asked=questions, names=_names(layout))
-
-
-def _chosen(
-    by_row: Cells, filled: Flags, says: Mapping[str, Cells], width: int
-) -> tuple[Numbers, Flags, list[str]]:
-    """Return the cells that say yes, with one of each answer in which none does, and which are so.
-
-    Also the questions of which an answer holds several categories. Raises Refused for a cell that
-    says neither yes nor no.
-    """
-    yes = by_row.holds(lambda text: text.strip().casefold() in YES)
-    no = by_row.holds(lambda text: text.strip().casefold() in NO)
-    if (wrong := np.flatnonzero(filled & ~yes & ~no)).size:
-        cell = by_row[int(wrong[0])].strip()
-        raise Refused(
-            f"the cell {cell!r} says neither yes nor no",
-            "cells of a column for each category are 1 or 0, x or empty; if the cells are "
-            "categories, leave {category} out of --columns",
-        )
-    place = np.arange(len(by_row.codes))
-    answer = place // width
-    for part in ("annotator", "question"):
-        if part in says:
-            answer = answer * len(says[part].distinct) + says[part].codes[place % width]
-    _, answer = np.unique(answer, return_inverse=True)
-    answer = answer.ravel()
-    answered = np.bincount(answer, weights=filled) > 0
-    number = np.bincount(answer, weights=yes)
-    several = (number > 1)[answer]
-    without = answered & (number == 0)
-    first = np.unique(answer, return_index=True)[1]
-    empty = np.zeros(len(place), bool)
-    empty[first[without]] = True
-    kept = np.flatnonzero(yes | empty)
-    questions = says["question"].at(np.unique(place[several] % width)) if "question" in says else []
-    return kept, empty[kept], questions
-
-
-def _row_by_row(columns: Sequence[Cells]) -> Cells:
-    """Return the cells of several columns as one, row by row."""
-    import pyarrow as pa
-
-    number, width = len(columns[0].codes), len(columns)
-    joined = replace(
-        Cells.of(
-            [
-                pa.DictionaryArray.from_arrays(column.codes.astype(np.int32), column.distinct)
-                for column in columns
-            ]
-        ),
-        listed=any(column.listed for column in columns),
-    )
-    return joined.take(np.arange(number * width).reshape(width, number).T.ravel())
-
-
-def _is_filled(text: str) -> bool:
-    return bool(text.strip()) or text.startswith(LISTED)
-
-
-def _of_rows(
-    layout: Layout, cells: Mapping[int, Cells], rows: Numbers, without: Collection[str]
-) -> dict[str, Cells]:
-    return {role: cells[n].take(rows) for role, n in layout.roles.items() if role not in without}
-
-
 @dataclass
 class _Lists:
     """Some rows in which cells are lists, and the rejections of those that cannot be."""
@@ -566,84 +480,61 @@ class _Lists:
     name: str
     lines: Numbers
     reading: Reading
-    unit: str
+    unit: Unit
+    alone: Collection[int]  # places of cells of which each is a record
     bad: set[int] = field(default_factory=set)
 
     def resolved(
         self, layout: Layout, columns: Mapping[int, Column]
-    ) -> tuple[Numbers, dict[int, Column]]:
-        """Return the good rows, a list of annotators as a row for each, without any list."""
-        roles = {n: role for role, n in layout.roles.items()}
-        whose = columns.get(layout.roles.get("annotator", -1))
-        if whose is not None and not isinstance(whose, Cells):
-            columns = self._of_each(columns, whose, roles)
-        cells = {
-            n: column if isinstance(column, Cells) else self._cells(roles.get(n, ""), column)
-            for n, column in columns.items()
-        }
+    ) -> tuple[Numbers, dict[int, Cells]]:
+        """Return the good rows without any list; in a row of several annotators each is JSON."""
+        roles = {n: role for role, place in layout.roles.items() for n in layout.parts_of(place)}
+        whose = columns.get(layout.roles.get("annotator", -1), ())
+        people = () if isinstance(whose, Cells) else whose
+        rows = {n for n, names in enumerate(people) if _is_list(names)}
+        cells: dict[int, Cells] = {}
+        for n, column in columns.items():
+            if isinstance(column, Cells):
+                cells[n] = column
+                continue
+            each = enumerate(column)
+            plain = [_as_json(c) if row in rows and _is_list(c) else c for row, c in each]
+            cells[n] = self._cells(roles.get(n, ""), plain, alone=n in self.alone)
         good = np.flatnonzero(~np.isin(np.arange(len(self.lines)), list(self.bad)))
         return self.lines[good], {n: column.take(good) for n, column in cells.items()}
 
-    def _of_each(
-        self, columns: Mapping[int, Column], whose: Sequence[Any], roles: Mapping[int, str]
-    ) -> dict[int, Column]:
-        """Return the columns with a row for each annotator of a list."""
-        listed = {n: column for n, column in columns.items() if not isinstance(column, Cells)}
-        answers = [n for n in listed if roles.get(n, "").startswith("category")]
-        lengths: list[int | None] = []  # None: one row, of no list of annotators
-        for row, names in enumerate(whose):
-            if not _is_list(names) or not any(_is_list(listed[n][row]) for n in answers):
-                lengths.append(None)
-                continue
-            for n, column in listed.items():
-                if _is_list(column[row]) and len(column[row]) != len(names):
-                    role = roles.get(n, "").removeprefix(OF_QUESTION).removeprefix(KEEP)
-                    number = len(column[row])
-                    self._reject(row, f"{len(names)} annotators, and {number} of {role!r}")
-            lengths.append(0 if row in self.bad else len(names))
-        numbers = [1 if length is None else length for length in lengths]
-        rows = np.repeat(np.arange(len(numbers)), numbers)
-        of_each = [
-            (row, None if lengths[row] is None else place)
-            for row, number in enumerate(numbers)
-            for place in range(number)
-        ]
-        self.lines, self.bad = self.lines[rows], set()
-        return {
-            n: column.take(rows)
-            if isinstance(column, Cells)
-            else [
-                column[row] if place is None or not _is_list(column[row])
-                else value_text(list(column[row])[place])
-                for row, place in of_each
-            ]
-            for n, column in columns.items()
-        }  # fmt: skip
+    def _cells(self, role: str, column: Sequence[Any], *, alone: bool) -> Cells:
+        """Return a column, each list of categories as one text, see `LISTED`.
 
-    def _cells(self, role: str, column: Sequence[Any]) -> Cells:
-        """Return a column, each list of categories as one text, see `LISTED`."""
+        A fault in a cell that is a record ``alone`` is left in it: it is of no other one.
+        """
         question = role.removeprefix(OF_QUESTION) if role.startswith(OF_QUESTION) else None
         if question is None and role not in {"", "category"}:
             texts = [self._plain(n, cell, role) for n, cell in enumerate(column)]
         else:
             of = "" if question is None else f"{question}: "
             answers = self.reading.by_question.get(question or "", self.reading.answers)
-            texts = [self._joined(n, cell, of, answers) for n, cell in enumerate(column)]
+            joined = [self._joined(cell, of, answers) for cell in column]
+            texts = [
+                text if alone or not text.startswith(FAULT) else self._reject(n, text[len(FAULT) :])
+                for n, text in enumerate(joined)
+            ]
         listed = any(text.startswith(LISTED) for text in texts)
         return replace(Cells.of_texts(texts), listed=listed)
 
-    def _joined(self, row: int, cell: Any, of: str, answers: str) -> str:
+    def _joined(self, cell: Any, question: str, answers: str) -> str:
+        """Return a cell of categories as one text; if it cannot be, `FAULT` and why."""
         if isinstance(cell, str):
             return cell
         if isinstance(cell, CellFault):
-            return self._reject(row, f"{of}the category is {cell.what}")
+            return f"{FAULT}{question}the category is {cell.what}"
         if isinstance(cell, Mapping) or answers != "several":
-            way = "--question NAME=COLUMN:several" if of else "--answers several"
+            way = "--question NAME=COLUMN:several" if question else "--answers several"
             way = "" if isinstance(cell, Mapping) else f"; if an answer may be several: {way}"
-            return self._reject(row, f"{of}the category is {_shown(cell)}, not a single one{way}")
+            return f"{FAULT}{question}the category is {_shown(cell)}, not a single one{way}"
         members = [value_text(member) for member in cell]
         if not all(isinstance(member, str) for member in members):
-            return self._reject(row, f"{of}the category is {_shown(cell)}, a list of lists")
+            return f"{FAULT}{question}the category is {_shown(cell)}, a list of lists"
         return LISTED + LISTED.join(dict.fromkeys(members))
 
     def _plain(self, row: int, cell: Any, role: str) -> str:
@@ -656,12 +547,19 @@ class _Lists:
         return self._reject(row, f"the {role} is {_shown(cell)}, not a single value")
 
     def _reject(self, row: int, reason: str) -> str:
-        """Reject a row, for one reason only, and return an empty cell."""
         if row not in self.bad:
             self.bad.add(row)
             line = int(self.lines[row])
             self.reading.rejections.add_unread(self.name, line, reason, self.unit)
         return ""
+
+
+def _as_json(cell: Iterable[Any]) -> str:
+    members = [
+        text if isinstance(text, str | Mapping) else [*map(value_text, text)]
+        for text in map(value_text, cell)
+    ]
+    return json.dumps(members, ensure_ascii=False, default=str)
 
 
 def _is_list(cell: Any) -> bool:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from typing import Any
 
 from sqlalchemy import Connection
 
 from tracker.formats.batch import KEEP, Batch, Rejections
 from tracker.formats.column_roles import Mapped
 from tracker.formats.reader import Reading
-from tracker.formats.registry import Source, read_batches
 from tracker.imports.loader import ImportResult, Rejected, import_result, record_import
 from tracker.imports.lookup import BAD, AnnotatorIds
 from tracker.imports.normalize import normalize_annotator_kinds, refuse_nul_in_batch
@@ -20,6 +20,7 @@ from tracker.projects.annotators import (
     record_annotator_attributes,
 )
 from tracker.projects.projects import ProjectInfo, lock_project, record_change
+from tracker.readers.registry import Source, read_batches
 from tracker.storage.current import apply_kind_facts, record_annotator_facts
 
 Values = dict[tuple[int, str], str]
@@ -50,10 +51,8 @@ def load_annotators(
     lock_project(connection, project.id)
     known = {annotator.id for annotator in list_annotators(connection, project)}
     before = annotator_attributes(connection, project)
-    names = [source.name for source in sources]
-    change, _ = record_change(
-        connection, project.id, "import", {"annotators": True, "sources": names}
-    )
+    detail = {"annotators": True, "sources": [source.name for source in sources]}
+    change, _ = record_change(connection, project.id, "import", detail)
     rejections, ids, values = Rejections(), AnnotatorIds(connection, project), Values()
     kinds = dict(ids.kinds)
     rows, reading = 0, Reading(mapped, rejections, "one")
@@ -65,9 +64,8 @@ def load_annotators(
     met = {ids.aliases.get(number, number) for number in ids.met}
     record_annotator_facts(connection, project.id, change, ids.met, ids.kinds_given)
     apply_kind_facts(connection, project.id, change)
-    record_annotator_attributes(
-        connection, project.id, change, ((*key, value) for key, value in values.items())
-    )
+    attributes = ((*key, value) for key, value in values.items())
+    record_annotator_attributes(connection, project.id, change, attributes)
     new = met - known
     changed = {
         number
@@ -75,18 +73,15 @@ def load_annotators(
         if before.get(number := ids.aliases.get(given, given), {}).get(name) != value
     }
     changed |= {n for n, kind in ids.kinds_given.items() if kinds.get(ids.name_of(n)) != kind}
-    changed -= new
-    fates = {"inserted": len(new), "changed": len(changed), "older": 0}
+    fates = {"inserted": len(new), "changed": len(changed - new), "older": 0}
     fates["unchanged"] = rows - rejections.count - sum(fates.values())
-    result = AnnotatorImport(
-        **vars(import_result(None, project, rows, fates, None, rejections)),
-        annotators=len(met),
-        attributes=tuple(sorted({name for _, name in values})),
-    )
+    names = tuple(sorted({name for _, name in values}))
+    further: dict[str, Any] = {"annotators": len(met), "attributes": names}
     if rejections.count and not skip_invalid:
-        raise Rejected(result)
-    number, record = record_import(connection, (project.id, change), rows, fates, sources, reading)
-    return replace(result, id=number, record=record)
+        result = import_result(project, rows, rejections, fates)
+        raise Rejected(AnnotatorImport(**vars(result), **further))
+    result = record_import(connection, project, change, rows, fates, sources, reading)
+    return AnnotatorImport(**vars(result), **further)
 
 
 def _take(
@@ -98,27 +93,17 @@ def _take(
     numbers = ids.of(column, batch)[column.codes]
     if "kind" in batch.columns:
         normalize_annotator_kinds(ids, numbers, batch, source)
-    attributes = {
-        role.removeprefix(KEEP): cells
-        for role, cells in batch.columns.items()
-        if role.startswith(KEEP)
-    }
+    roles = [role for role in batch.columns if role.startswith(KEEP)]
     for n, number in enumerate(numbers.tolist()):
-        if number == BAD:
-            rejections.add(source, int(batch.lines[n]), ids.reason(column[n]))
-            continue
-        of_row = {
-            (number, name): value
-            for name, cells in attributes.items()
-            if (value := cells[n].strip())
-        }
+        cells = {role.removeprefix(KEEP): batch.columns[role][n].strip() for role in roles}
+        of_row = {(number, name): value for name, value in cells.items() if value}
         other = next((key for key in of_row if values.get(key, of_row[key]) != of_row[key]), None)
-        if other is None:
+        if number == BAD:
+            reason = ids.reason(column[n])
+        elif other is not None:
+            reason = f"the {other[1]} of {column[n].strip()!r} is {of_row[other]!r} here, "
+            reason += f"and {values[other]!r} on another line"
+        else:
             values |= of_row
             continue
-        rejections.add(
-            source,
-            int(batch.lines[n]),
-            f"the {other[1]} of {column[n].strip()!r} is {of_row[other]!r} here, "
-            f"and {values[other]!r} on another line",
-        )
+        rejections.add(source, int(batch.lines[n]), reason)

@@ -52,6 +52,7 @@ def read_optional_cells(batch: Batch, recorded_at: int, bad: Faults) -> Optional
             confidences = [of_cells[code] for code in column.codes.tolist()]
         elif role == "labeled_at":
             rows[role] = read_moments(column, batch.moment, recorded_at, wrong)
+            rows["has_own_time"] = column.holds(str.strip)
         else:
             name, read, default = readers[role]
             rows[name] = read_cell_values(column, read, default, wrong)
@@ -59,8 +60,6 @@ def read_optional_cells(batch: Batch, recorded_at: int, bad: Faults) -> Optional
             unread.add(role)
         for n, reason in wrong.items():
             bad.add(n, reason + batch.of_column(role), role)
-    if "labeled_at" in columns:
-        rows["has_own_time"] = columns["labeled_at"].holds(str.strip)
     return OptionalCells(rows, confidences, unread)
 
 
@@ -71,16 +70,12 @@ def _read_cells(
 
     Reasons for bad cells are added to ``bad``.
     """
-    values, reasons = [], {}
-    for n, raw in enumerate(column.texts):
-        text = raw.strip()
-        value = default
-        if text:
-            try:
-                value = read(text)
-            except ValueError as error:
-                reasons[n] = str(error)
-        values.append(value)
+    values, reasons = [default] * len(column.texts), dict[int, str]()
+    for n, text in enumerate(map(str.strip, column.texts)):
+        try:
+            values[n] = read(text) if text else default
+        except ValueError as error:
+            reasons[n] = str(error)
     if reasons:
         for n in np.flatnonzero(np.isin(column.codes, list(reasons))).tolist():
             bad.setdefault(n, reasons[int(column.codes[n])])
@@ -170,6 +165,13 @@ def cell_pass_number(text: str) -> int:
     if not _is_short_number(text) or not 1 <= int(text) <= 32767:
         raise ValueError(f"the pass {text!r} is not 1, 2, …")
     return int(text)
+
+
+CELL_READERS = {
+    "seconds": cell_milliseconds,
+    "pass": cell_pass_number,
+    "confidence": cell_confidence,
+}
 
 
 def cell_span_offset(text: str) -> int:

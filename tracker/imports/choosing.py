@@ -11,7 +11,7 @@ from tracker.core.operations import Option
 
 
 def _formats() -> Iterable[str]:
-    from tracker.formats.registry import READERS
+    from tracker.readers.registry import READERS
 
     return sorted(READERS)
 
@@ -23,7 +23,8 @@ class Mapped(TypedDict, total=False):
         Sequence[str],
         Option(
             "Column that holds a role: item, annotator, category, … (repeatable). item=doc+page "
-            "joins columns, item=# is the row's number, annotators=A,B,C names one column each.",
+            "joins columns, item=# is the row's number, annotators=A,B,C names one column each, "
+            "category=rating{n} a column for each answer in a row.",
             name="map", metavar="ROLE=COLUMN",
         ),
     ]  # fmt: skip
@@ -63,15 +64,15 @@ class AnswerColumns(TypedDict, total=False):
     pattern: Annotated[
         str | None,
         Option(
-            "How columns of answers are named: '{annotator}_{question}.{category}', or parts of "
-            "it. With {category} a cell of 1, true or x says yes.",
+            "How columns of answers are named: '{annotator}_{question}.{category}', '{item}', or "
+            "other parts. With {category} a cell of 1, true or x says yes.",
             name="columns", metavar="PATTERN",
         ),
     ]  # fmt: skip
     date_format: Annotated[
         str | None,
         Option(
-            "How dates are written, such as '%d.%m.%Y %H:%M' (default: recognized).",
+            "How dates are written, such as day.month.year or '%d.%m.%y' (default: recognized).",
             metavar="PATTERN",
         ),
     ]
@@ -82,9 +83,37 @@ class AnswerColumns(TypedDict, total=False):
             metavar="revision|pass",
         ),
     ]
-    annotator: Annotated[
+    empty: Annotated[
         str | None,
-        Option("Who gave all answers, if the files do not say it.", metavar="NAME"),
+        Option(
+            "Meaning of an empty cell of an answer (default: unanswered).",
+            metavar="unanswered|skipped",
+        ),
+    ]
+    blank: Annotated[
+        str | None,
+        Option("Category of an empty cell, such as no where x marks yes.", metavar="CATEGORY"),
+    ]
+    counts: Annotated[
+        bool, Option("A wide table counts the annotators who chose each category.", False)
+    ]
+    wide_items: Annotated[
+        bool, Option("The file has one row per annotator and one column per item.", False)
+    ]
+    each: Annotated[
+        str | None,
+        Option("Read the members of this list in each JSON record as rows.", metavar="PATH"),
+    ]
+    span_label: Annotated[
+        str | None, Option("Category of spans that have no label.", metavar="CATEGORY")
+    ]
+    accept: Annotated[
+        Sequence[str],
+        Option("Import despite what looks odd, such as missing_words (repeatable).",
+               metavar="KIND"),
+    ]  # fmt: skip
+    annotator: Annotated[
+        str | None, Option("Who gave all answers, if the files do not say it.", metavar="NAME")
     ]
     annotator_from: Annotated[
         str | None,

@@ -1,15 +1,111 @@
-"""The columns of a table as choices of a form, which are options of ``tracker import``."""
+"""Tables as they stand in files, and what their columns are as choices of a form."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import Any, Final
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from itertools import islice
+from typing import Any, Final, NamedTuple
 
-from tracker.formats.batch import ROLES
+from tracker.core.errors import Refused
+from tracker.formats.batch import ROLES, Rejections
 from tracker.formats.column_names import MEANINGS, folded_name
-from tracker.formats.column_roles import JOINS, ROW_NUMBER
-from tracker.formats.registry import is_table_format
-from tracker.imports.grids import Grid
+from tracker.formats.column_roles import (
+    FILE_AND_ROW,
+    JOINS,
+    RANKED,
+    ROW_NUMBER,
+    Mapped,
+    recognized_roles,
+)
+from tracker.formats.item_columns import NUMBER_OF_FAMILY, numbered_columns
+from tracker.formats.reader import RawRow, RawTable, Reading, ReadOptions
+from tracker.formats.source import SourceFile
+from tracker.imports.reading_record import column_roles
+from tracker.readers.registry import is_table_format, raw_tables
+
+_SHOWN = 8  # rows, with the header
+_BEFORE = 3  # rows above a header that the user names
+_MOST_FILES = 100
+
+
+class Grid(NamedTuple):
+    """A table as it stands in its file.
+
+    The numbers of rows count its ``unit``; that of the ``header`` is 0 if no row has the names of
+    the columns. ``rows`` are the first ones, ``rejected`` those that cannot be imported, by their
+    numbers, and ``roles`` what the reader takes columns for.
+    """
+
+    source: str
+    unit: str
+    names: list[str]
+    header: int
+    rows: list[RawRow]
+    rejected: dict[int, Sequence[str]]
+    roles: Mapping[str, str]
+    sheet: str
+    sheets: Sequence[str]
+
+
+def grids_of_files(
+    sources: Iterable[SourceFile],
+    mapped: Mapped,
+    options: ReadOptions,
+    layouts: Sequence[Mapping[str, Any]] = (),
+    wanted: Mapping[str, Collection[int]] | None = None,
+) -> list[Grid]:
+    """Return the tables among files; those that are no tables, or no text, are left out.
+
+    ``layouts`` are the columns of an import of them as JSON, if they could be read, and ``wanted``
+    the numbers of further rows by file.
+    """
+    known = {layout["source"]: layout for layout in layouts}
+    reading = Reading(mapped, Rejections(), "one", options)
+    tables = islice(raw_tables(sources, reading), _MOST_FILES)
+    return [
+        _grid(table, reading, known.get(table.name), {*(wanted or {}).get(table.name, ())})
+        for table in tables
+    ]
+
+
+def _grid(
+    table: RawTable, reading: Reading, layout: Mapping[str, Any] | None, wanted: set[int]
+) -> Grid:
+    options = reading.options
+    header = options.header_row or (layout or {}).get("header_row")
+    rows: list[RawRow] = []
+    rejected: dict[int, Sequence[str]] = {}
+    last = max(wanted, default=0)
+    with suppress(Refused, ValueError, OSError):  # a quote that does not close, a damaged part
+        for number, cells in table.rows:
+            if number in wanted:
+                rejected[number] = cells
+            if len(rows) < _SHOWN and any(map(str.strip, cells)):
+                rows += [(number, cells)] if number > (header or 0) - _BEFORE else []
+            elif len(rows) >= _SHOWN and number >= last:
+                break
+    if table.names is not None or options.no_header:
+        header = 0
+    elif header is None and rows:  # the first row that is not a title, of one filled cell
+        filled = {number: sum(bool(cell.strip()) for cell in cells) for number, cells in rows}
+        least = min(2, max(filled.values()))
+        header = next(number for number, cells in filled.items() if cells >= least)
+    width = max((len(cells) for _, cells in rows), default=0)
+    numbered = [str(n + 1) for n in range(width)]
+    names = [name.strip() for name in table.names or dict(rows).get(header or 0, numbered)]
+    if layout is None:
+        roles = recognized_roles(names, reading.mapped, table.name, options.ignore)
+    else:
+        roles = column_roles(layout)
+    return Grid(
+        table.name, table.unit, names, header or 0, rows, rejected, roles, table.sheet, table.sheets
+    )
+
+
+# -- The columns of a table as choices of a form, which are options of an import -----------------
+
 
 Fields = dict[str, list[str]]
 """The values of the fields of a form, by name."""
@@ -29,9 +125,9 @@ _MADE_OUT = {"utf-8", "utf-16", "windows-1252"}
 """Encodings that are recognized."""
 
 
-def split_fields(form: Mapping[str, Sequence[str]], names: Collection[str]) -> tuple[
-    dict[str, str], Fields
-]:  # fmt: skip
+def split_fields(
+    form: Mapping[str, Sequence[str]], names: Collection[str]
+) -> tuple[dict[str, str], Fields]:
     """Return the choices that fields of a form are for columns, and the fields without these."""
     choices: dict[str, str] = {}
     rest: Fields = {}
@@ -52,8 +148,7 @@ def _choices_of(field: str, line: str, names: Collection[str]) -> Iterator[tuple
     if field == "question" and line == _asked(column):
         yield column, _ASKED
     if field == "map" and name in CHOICES:
-        between = "," if name == _PEOPLE else JOINS
-        parts = [column] if column in names else column.split(between)
+        parts = [column] if column in names else column.split("," if name == _PEOPLE else JOINS)
         yield from ((part.strip(), name) for part in parts)
 
 
@@ -92,7 +187,7 @@ def fields_read_before(imported: Mapping[str, Any], table: Grid) -> Fields | Non
     people: list[str] = []
     pattern = read.get("pattern")
     for column, roles in read["columns"].items():
-        used |= {column} if column in table.names else {*column.split(JOINS)} - {ROW_NUMBER}
+        used |= _columns_of(column, table.names)
         by_itself = table.roles.get(column) == roles and folded_name(column) != "id"
         for role in () if by_itself else roles.split(", "):
             if role == "keep":
@@ -111,11 +206,11 @@ def fields_read_before(imported: Mapping[str, Any], table: Grid) -> Fields | Non
         fields["map"].append(f"{_PEOPLE}={','.join(people)}")
     header, encoding = read["header_row"], read["encoding"]
     sheet = read.get("sheet") if len(table.sheets) > 1 else None
-    stated = {
+    stated = {name: read.get(name) for name in ("join", "annotator_from", "date_format")} | {
         "columns": pattern,
-        "join": read.get("join"),
-        "annotator_from": read.get("annotator_from"),
-        "date_format": read["date_format"],
+        "blank": read.get("blank"),
+        "counts": "true" if read.get("counts") else None,
+        "each": read.get("each"),
         "header_row": header if header and header > 1 else None,
         "no_header": "true" if header == 0 else None,
         "encoding": None if encoding in _MADE_OUT else encoding,
@@ -124,3 +219,12 @@ def fields_read_before(imported: Mapping[str, Any], table: Grid) -> Fields | Non
     fields |= {name: [str(value)] for name, value in stated.items() if value is not None}
     fields["ignore"] = [name for name in others if name in table.roles]
     return {name: lines for name, lines in fields.items() if lines}
+
+
+def _columns_of(text: str, names: list[str]) -> set[str]:
+    """Return the columns that are mapped to a role by a text: one, or several of them."""
+    if text in names:
+        return {text}
+    if NUMBER_OF_FAMILY in text:
+        return {names[n] for n in numbered_columns(text, names).values()}
+    return {*re.split(f"[{JOINS}{RANKED}]", text)} - {ROW_NUMBER, FILE_AND_ROW}

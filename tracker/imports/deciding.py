@@ -14,7 +14,6 @@ from tracker.core.errors import InvalidOption, NotFound, Refused
 from tracker.core.results import Record
 from tracker.formats.batch import SKIPPED_CELL
 from tracker.formats.column_roles import Mapped
-from tracker.formats.frames import RowsSource
 from tracker.imports.loader import load_import
 from tracker.imports.questions import ImportQuestions
 from tracker.imports.undo import undo_import
@@ -25,6 +24,7 @@ from tracker.projects.items import item_of_key
 from tracker.projects.names import check_entered_text, near_names
 from tracker.projects.projects import last_change, lock_project
 from tracker.projects.questions import QuestionInfo
+from tracker.readers.frames import RowsSource
 from tracker.storage.database import CHANGED_BY
 from tracker.storage.schema import REASONS, Decision, Import
 
@@ -65,15 +65,13 @@ def decide_item(
     for what is no decision, Refused if somebody else decided it.
     """
     lock_project(connection, question.project_id)
-    name = item_of_key(connection, question.project, item).name
+    item_id, name, _ = item_of_key(connection, question.project, item)
     note = check_entered_text(note, "note") if note and note.strip() else None
     chosen = _chosen(connection, question, categories, reason)
-    before = standing_decision(connection, question, name)
+    before = _standing_decision(connection, question, item_id)
     if before is not None and not again and before.id != replaces:
-        raise Refused(
-            f"{name!r} is {before.sentence}, {clock.iso(before.at)[:16]}Z",
-            "to decide it once more: --again",
-        )
+        decided = f"{name!r} is {before.sentence}, {clock.iso(before.at)[:16]}Z"
+        raise Refused(decided, "to decide it once more: --again")
     questions = ImportQuestions(connection, [question])
     _, last = last_change(connection, question.project_id)
     now = clock.iso(max(clock.now(), last))  # another time than before, whatever the clock says
@@ -82,35 +80,31 @@ def decide_item(
     load_import(connection, questions, [source], Mapped({}))
     connection.execute(
         insert(Decision).values(
-            project_id=question.project_id, question_id=question.id,
-            item_id=item_of_key(connection, question.project, name).id, change_id=questions.change,
-            reason=reason, note=note, made_by=connection.info.get(CHANGED_BY),
+            project_id=question.project_id, question_id=question.id, item_id=item_id,
+            change_id=questions.change, reason=reason, note=note,
+            made_by=connection.info.get(CHANGED_BY),
         )
     )  # fmt: skip
-    return _decided(question, standing_decision(connection, question, name), before)
+    return _decided(question, _standing_decision(connection, question, item_id), before)
 
 
 def take_back_decision(connection: Connection, question: QuestionInfo, item: str) -> Decided:
     """Undo the decision about an item; the one before holds again. Raises NotFound for none."""
     lock_project(connection, question.project_id)
-    name = item_of_key(connection, question.project, item).name
-    decision = standing_decision(connection, question, name)
+    item_id, name, _ = item_of_key(connection, question.project, item)
+    decision = _standing_decision(connection, question, item_id)
     if decision is None:
-        raise NotFound(
-            f"nothing was decided about {name!r}",
-            f"see: tracker adjudicate show {quote(question.project.name)} {quote(name)}",
-        )
+        see = f"see: tracker adjudicate show {quote(question.project.name)} {quote(name)}"
+        raise NotFound(f"nothing was decided about {name!r}", see)
     of_change = (Import.project_id == question.project_id, Import.change_id == decision.id)
     undo_import(connection, connection.execute(select(Import.id).where(*of_change)).scalar_one())
-    return _decided(question, decision, standing_decision(connection, question, name))
+    return _decided(question, decision, _standing_decision(connection, question, item_id))
 
 
-def standing_decision(
-    connection: Connection, question: QuestionInfo, item: str
+def _standing_decision(
+    connection: Connection, question: QuestionInfo, item: int
 ) -> DecisionInfo | None:
-    """Return the decision about an item of that key; None if there is none."""
-    number = item_of_key(connection, question.project, item).id
-    decisions = list_decisions(connection, question, Decision.__table__.c.item_id == number)
+    decisions = list_decisions(connection, question, Decision.__table__.c.item_id == item)
     return next(iter(decisions), None)
 
 
@@ -123,10 +117,9 @@ def _chosen(
 ) -> list[str]:
     """Return the categories, each once; raises InvalidOption if they are no answer."""
     if question.answers == "spans":
-        raise InvalidOption(
-            f"{question.description} of spans, which are not decided one by one",
-            f"import them as answers of {DECIDER!r}, with the kind reference",
-        )
+        spans = f"{question.description} of spans, which are not decided one by one"
+        mend = f"import them as answers of {DECIDER!r}, with the kind reference"
+        raise InvalidOption(spans, mend)
     if reason not in REASONS:
         mend = near_names(reason, REASONS) or f"one of: {', '.join(REASONS)}"
         raise InvalidOption(f"{reason!r} is no reason", mend)
@@ -137,10 +130,8 @@ def _chosen(
             mend = near_names(name, names) or f"it has: {', '.join([*names][:8])}"
             raise NotFound(f"there is no category {name!r} in {question.name!r}", mend)
     if not chosen and reason not in {AMBIGUOUS, NOT_IN_SCHEME}:
-        raise InvalidOption(
-            f"a decision for the reason {reason!r} needs a category",
-            f"without one: {AMBIGUOUS!r} or {NOT_IN_SCHEME!r}",
-        )
+        mend = f"without one: {AMBIGUOUS!r} or {NOT_IN_SCHEME!r}"
+        raise InvalidOption(f"a decision for the reason {reason!r} needs a category", mend)
     if len(chosen) > 1 and question.answers == "one":
         raise InvalidOption(f"{question.description} of one category an answer", "name one")
     return chosen

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from itertools import compress
 from typing import Any
 
@@ -74,12 +76,14 @@ class ItemIds(Ids):
             if not names.equals(column.distinct):  # without their spaces some may be the same
                 fresh = fresh.unique()
                 among = _places(names, fresh)
-            rows = _first_records(column, among) if _telling(batch) else among[:0]
-            numbers[unknown] = self._learn_items(fresh, rows, batch)[among[unknown]]
+            roles = (role for role in batch.columns if role in _DETAILS or role.startswith(KEEP))
+            telling = {role: batch.columns[role] for role in roles}
+            rows = _first_records(column, among) if telling else among[:0]
+            numbers[unknown] = self._learn_items(fresh, rows, telling)[among[unknown]]
         return numbers
 
     def reason(self, raw: str) -> str:
-        return str(self._objection(raw.strip()))
+        return str(self.find_objection(raw.strip()))
 
     def _fit(self, column: Cells) -> tuple[Any, Flags]:
         """Return the names without surrounding space, and which of them cannot be names."""
@@ -90,10 +94,11 @@ class ItemIds(Ids):
         nul = np.from_dlpack(pc.find_substring(names, "\0"))
         return names, (length == 0) | (length > LONGEST_NAME) | (nul >= 0)
 
-    def _learn_items(self, fresh: Any, rows: Numbers, batch: Batch) -> Numbers:
+    def _learn_items(self, fresh: Any, rows: Numbers, telling: Mapping[str, Cells]) -> Numbers:
         """Return the ids of names that were not met before.
 
-        Each first occurs in the given row; no rows are given if no column has facts about items.
+        Each first occurs in the given row; no rows are given if there are no columns ``telling``
+        facts about items, by role.
         """
         numbers = np.zeros(len(fresh), np.int64)
         is_new = np.ones(len(fresh), bool)
@@ -104,7 +109,8 @@ class ItemIds(Ids):
                     is_new[place], numbers[place] = False, stored[name]
         numbers[is_new] = self.next + np.arange(is_new.sum())
         self.next += int(is_new.sum())
-        self._tell(fresh, numbers, is_new, rows, batch)
+        cells_of = {role: cells.at(rows) for role, cells in telling.items()}
+        self._tell(fresh, numbers, is_new, cells_of)
         if len(self._ids) > _MOST_REMEMBERED:
             self._names, self._ids = _Names(), self._ids[:0]
             self.may_be_stored = True
@@ -131,53 +137,28 @@ class ItemIds(Ids):
         return stored
 
     def _tell(
-        self, names: Any, numbers: Numbers, is_new: Flags, rows: Numbers, batch: Batch
+        self, names: Any, numbers: Numbers, is_new: Flags, cells_of: Mapping[str, Sequence[str]]
     ) -> None:
-        """Store the new items, and the facts in the rows of all of them."""
-        facts = {
-            role: [_detail(role, raw) for raw in cells.at(rows)]
-            for role, cells in _telling(batch).items()
-        }
+        """Store the new items, and the facts in the cells of all of them."""
+        facts = {role: [_detail(role, raw) for raw in cells] for role, cells in cells_of.items()}
         if is_new.any():
             columns = {"project_id": self.project.id, "id": numbers[is_new]}
             columns["name"] = names.take(place_array(np.flatnonzero(is_new)))
-            columns |= {
-                _DETAILS[role]: list(compress(cells, is_new))
-                for role, cells in facts.items()
-                if role in _DETAILS
-            }
+            for role in _DETAILS.keys() & facts.keys():
+                columns[_DETAILS[role]] = list(compress(facts[role], is_new))
             backends.backend_of(self.connection).bulk_insert(self.connection, _items, columns)
             first, number = int(numbers[is_new][0]), int(is_new.sum())
             noted = _with_nul_between(columns["name"])
             seals.seal_new_items(self.connection, self.project.id, first, number, noted)
         for which, tell in ((is_new, self.facts.of_new), (~is_new, self.facts.of_known)):
             of = np.flatnonzero(which).tolist() if facts or self.listed else []
-            listed = [Fact(int(numbers[n]), ITEM, "", "") for n in of if self.listed]
-            tell(
-                listed
-                + [
-                    Fact(int(numbers[n]), *_meaning(role), str(cells[n]))
-                    for role, cells in facts.items()
-                    for n in of
-                    if cells[n] is not None
-                ]
-            )
-
-
-def _telling(batch: Batch) -> dict[str, Cells]:
-    """Return the columns with facts about items, by role."""
-    return {
-        role: cells
-        for role, cells in batch.columns.items()
-        if role in _DETAILS or role.startswith(KEEP)
-    }
-
-
-def _meaning(role: str) -> tuple[str, str]:
-    """Return the role of a column's facts, and the name of the attribute."""
-    if not role.startswith(KEEP):
-        return _DETAILS[role], ""
-    return ATTRIBUTE, role.removeprefix(KEEP).removeprefix(ATTRIBUTE_COLUMN)
+            statements = [Fact(int(numbers[n]), ITEM, "", "") for n in of if self.listed]
+            for role, cells in facts.items():
+                attribute = role.removeprefix(KEEP).removeprefix(ATTRIBUTE_COLUMN)
+                key = (_DETAILS[role], "") if role in _DETAILS else (ATTRIBUTE, attribute)
+                of_role = [(int(numbers[n]), str(cells[n])) for n in of if cells[n] is not None]
+                statements += [Fact(item, *key, text) for item, text in of_role]
+            tell(statements)
 
 
 class _Names:
@@ -208,10 +189,10 @@ class _Names:
             return np.full(len(names), -1)
         hashes = _hashes(names)
         at = np.minimum(np.searchsorted(self._hashes, hashes), len(self._hashes) - 1)
-        there = self._hashes[at] == hashes
-        places = np.where(there, self._order[at], -1)
-        met = place_array(np.flatnonzero(there))
-        if self._names.take(place_array(places[there])).equals(names.take(met)):
+        present = self._hashes[at] == hashes
+        places = np.where(present, self._order[at], -1)
+        found_at = place_array(np.flatnonzero(present))
+        if self._names.take(place_array(places[present])).equals(names.take(found_at)):
             return places
         return _places(names, self._names)  # two have the same hash
 
@@ -227,8 +208,8 @@ def _places(names: Any, among: Any) -> Numbers:
 
     index = pc.index_in(names, value_set=among)
     places: Numbers = np.frombuffer(index.buffers()[1], np.int32, len(index), 4 * index.offset)
-    there = np.from_dlpack(index.is_valid().cast(pa.int8()))
-    return np.where(there, places, -1)
+    present = np.from_dlpack(index.is_valid().cast(pa.int8()))
+    return np.where(present, places, -1)
 
 
 def _with_nul_between(names: Any) -> Any:
@@ -251,11 +232,11 @@ def _first_records(column: Cells, places: Numbers) -> Numbers:
 
 
 def _detail(role: str, raw: str) -> Any:
+    text = raw.strip()
     if role == "n_tokens":
-        try:
-            return cell_values.cell_span_offset(raw.strip())
-        except ValueError:
-            return None
+        with suppress(ValueError):
+            return cell_values.cell_span_offset(text)
+        return None
     if role.startswith(KEEP + ATTRIBUTE_COLUMN):
-        return raw.strip() or None  # what an item does not have is an empty cell in an export
-    return raw.strip() if role.startswith(KEEP) else raw or None
+        return text or None  # what an item does not have is an empty cell in an export
+    return text if role.startswith(KEEP) else raw or None

@@ -3,53 +3,46 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from shlex import quote
 from typing import Annotated, Any
 
 import numpy as np
-from sqlalchemy import Connection, func, insert, select
+from sqlalchemy import Connection, exists, func, insert, select
 
 from tracker.core.errors import Refused
 from tracker.core.results import Filled, Hidden, Json, Record, Spread
-from tracker.formats.batch import Rejection, Rejections
+from tracker.formats.batch import Oddity, Rejection, Rejections
 from tracker.formats.column_roles import Mapped
 from tracker.formats.reader import AS_IT_IS, Reading, ReadOptions
-from tracker.formats.registry import Source as Reader
-from tracker.imports.held_rows import Held
 from tracker.imports.item_lookup import ItemIds
 from tracker.imports.lookup import BAD
 from tracker.imports.normalize import Intake, refuse_nul_in_batch
-from tracker.imports.outcomes import (
-    examine_staged_rows,
-    forget_rejected_names,
-    outcomes_by_question,
-)
-from tracker.imports.parts import Parts, Progress, batches_of_sources
+from tracker.imports.parts import Parts, Progress, batches_of_sources, refuse_other_numbers
 from tracker.imports.questions import ImportQuestions, question_numbers_of
 from tracker.imports.reading_record import ReadingRecord, reading_record
 from tracker.imports.repeated_rows import Files
 from tracker.imports.resembling import Resemblance, resemblance_warnings, resemblances
 from tracker.imports.resolve import Settlement
-from tracker.imports.staging import FATES, Fates, Staging, add_staged_inserts, staging
+from tracker.imports.staging import FATES, Fates, Held, add_staged_inserts, staging
 from tracker.imports.validate import (
+    examine_staged_rows,
+    forget_rejected_names,
+    outcomes_by_question,
     validate_staged_references,
 )
 from tracker.imports.withdrawal import Absences
 from tracker.projects.annotators import departed_warnings
 from tracker.projects.categories import fold_merged_categories
 from tracker.projects.items import count_project_items
-from tracker.projects.projects import (
-    ProjectInfo,
-    lock_project,
-    record_change,
-)
+from tracker.projects.projects import ProjectInfo, lock_project, record_change
 from tracker.projects.questions import QuestionInfo
 from tracker.projects.touched import log_touched_items, log_touched_range
+from tracker.readers.registry import Source as Reader
 from tracker.storage import backends, seals
-from tracker.storage.as_of import merges_as_of_now
+from tracker.storage.as_of import Merge, merges_as_of_now
 from tracker.storage.schema import (
     Annotator,
     Category,
@@ -79,7 +72,7 @@ class ImportResult(Record):
     ``preview`` has the first rows as the ledger would hold them, if the import only shows them.
     ``unit`` is what is counted: a row of several labels counts as these. ``record`` is kept: how
     the files were read, and what was left out. ``resembling`` are the new names that the warnings
-    say may be others.
+    say may be others, and ``odd`` what may mean something else than it seems to.
     """
 
     id: Annotated[int | None, Json("import")]
@@ -94,6 +87,7 @@ class ImportResult(Record):
     alike: Annotated[tuple[tuple[Rejection, int], ...], Hidden]
     questions: Annotated[tuple[dict[str, Any], ...], Filled] = ()
     gold: Annotated[dict[str, int] | None, Json(rare=True)] = None
+    odd: tuple[Oddity, ...] = ()
     warnings: Annotated[tuple[str, ...], Filled] = ()
     columns: Annotated[tuple[dict[str, Any], ...], Filled] = ()
     record: Annotated[ReadingRecord | None, Spread] = None
@@ -102,18 +96,33 @@ class ImportResult(Record):
     resembling: Annotated[tuple[Resemblance, ...], Hidden] = ()
 
 
-class Rejected(Refused):
+class Unstored(Refused):
+    """An import refused because of what its files hold; ``result`` says what."""
+
+    result: ImportResult
+
+
+class LooksOdd(Unstored):
+    """An import refused because cells may mean something else than they seem to."""
+
+    def __init__(self, result: ImportResult, place: str = "") -> None:
+        """``place`` begins the sentence: the name of the file, if there is one only."""
+        self.stopping = [oddity for oddity in result.odd if oddity.stops]
+        first, *others = self.stopping
+        more = f" (and {len(others)} more)" if others else ""
+        super().__init__(f"{place}{first.what}{more}", first.option)
+        self.result = result
+
+
+class Rejected(Unstored):
     """An import refused because of its rows; ``result`` says which."""
 
     def __init__(self, result: ImportResult, ways: Sequence[str] = ()) -> None:
         """``ways`` are options with which the file could be read."""
         first = result.rejections[0]
         more = f" (and {result.rejected - 1:,} more)" if result.rejected > 1 else ""
-        super().__init__(
-            f"{first}{more}",
-            "nothing was stored; correct the rows, or leave them out: --skip-invalid"
-            + "".join(f"; {way}" for way in ways),
-        )
+        mend = "nothing was stored; correct the rows, or leave them out: --skip-invalid"
+        super().__init__(f"{first}{more}", "; ".join([mend, *ways]))
         self.result = result
 
 
@@ -139,24 +148,19 @@ def load_import(
     questions = into if isinstance(into, ImportQuestions) else ImportQuestions(connection, [into])
     project = questions.project
     lock_project(connection, project.id)
-    empty_before = not connection.scalar(
-        select(select(Label.item_id).where(Label.project_id == project.id).exists())
-    )
+    empty_before = not connection.scalar(select(exists().where(Label.project_id == project.id)))
     names = [source.name for source in sources]
     change, recorded_at = record_change(connection, project.id, "import", {"sources": names})
     questions.change = change
-    rejections, parts = Rejections(items=None if absences is None else set()), Parts(names)
+    rejections = Rejections(items=None if absences is None else set())
     with staging(connection, recorded_at) as staged, _no_cycles():
-        intake = Intake(connection, questions, staged, rejections, (change, recorded_at))
+        intake = Intake(connection, questions, staged, rejections, (change, recorded_at), options)
         by_question = {question.name: question.answers for question in questions.known.values()}
         reading = Reading(mapped, rejections, questions.answers, options, by_question=by_question)
         if absences is not None:
             reading.asked, reading.may_be_empty = dict(absences.asked), True
             reading.without = absences.newer
-        for number, name, batch in batches_of_sources(sources, reading, progress):
-            intake.take(batch, parts.number(number, batch), name)
-            del batch  # before the next is read: they are large
-        intake.close()
+        parts = _take_sources(intake, sources, reading, progress)
         answered = [ids.question for ids in questions.answered.values()]
         for question in answered:
             validate_staged_references(
@@ -176,38 +180,37 @@ def load_import(
         if apart and not (spans or merges) and intake.details.table is None:
             at_once = staged.all_at_once(question_numbers_of(answered, "one"))
         if at_once is None:
-            _store_rows(staged, absences, project.id)
-            _date_known(settlement, () if empty_before else sources, parts)
-            settlement.number_repeats(answered, options.repeat)
-            fold_merged_categories(connection, staged.table, merges, change)
-            repeats = settlement.any_repeats()
             files = Files(sources, parts, mapped, options, rejections)
-            examine_staged_rows(connection, answered, staged.table, intake, files, repeats=repeats)
+            repeats = _examine_rows(
+                settlement, intake, files, merges, absences, empty_before=empty_before
+            )
         rows = sum(tally.answers for tally in intake.counted.values()) + rejections.count
-        shown = intake.first_rows() if preview else None
+        shown = intake.first.named(intake) if preview else None
+        refused = import_result(project, rows, rejections)
+        _refuse_odd(reading, refused, [] if preview else names)
         if rejections.count and not (skip_invalid or preview):
-            refused = import_result(None, project, rows, {}, None, rejections)
+            refused = replace(refused, odd=tuple(reading.odd))
             raise Rejected(refused, _ways_round(rejections, sources))
         fates_by_question = _settle(
             settlement, intake, at_once, absences, repeats=repeats, empty_before=empty_before
         )
+        if empty_before and at_once is None:
+            again = settlement.count_contradictions(intake.gold)
+            reading.odd += intake.odd.find_contradictions(*again)
+            _refuse_odd(reading, refused, [] if preview else names)
         if intake.keeps:
             seals.seal_changed_attributes(connection, project.id)
         _tell_planner(connection, project, rows, fates_by_question)
     outcomes = tuple(outcomes_by_question(answered, intake.counted, fates_by_question))
     fates = {fate: sum(outcome[fate] for outcome in outcomes) for fate in FATES}
     truths = {fate: sum(own.truths[fate] for own in fates_by_question.values()) for fate in FATES}
-    number, record = record_import(
-        connection, (project.id, change), rows, fates, sources,
-        replace(reading, facts=reading.facts | questions.facts),
-    )  # fmt: skip
-    result = import_result(
-        number, project, rows, fates, truths if any(truths.values()) else None, rejections
-    )
+    reading = replace(reading, facts=reading.facts | questions.facts)
+    gold = truths if any(truths.values()) else None
+    result = record_import(connection, project, change, rows, fates, sources, reading, gold)
     return replace(
         result,
-        id=None if preview else number,
-        record=record,
+        id=None if preview else result.id,
+        odd=tuple(reading.odd),
         questions=outcomes if questions.several else (),
         warnings=(
             *questions.warnings,
@@ -221,15 +224,49 @@ def load_import(
     )
 
 
-def _store_rows(staged: Staging, absences: Absences | None, project_id: int) -> None:
+def _take_sources(
+    intake: Intake, sources: Sequence[Reader], reading: Reading, progress: Progress | None
+) -> Parts:
+    """Stage the rows of all sources, note what looks odd in them, and number their files."""
+    parts = Parts([source.name for source in sources])
+    for number, name, batch in batches_of_sources(sources, reading, progress):
+        intake.take(batch, parts.number(number, batch), name)
+        del batch  # before the next is read: they are large
+    intake.close()
+    reading.odd += intake.odd.find(intake.annotators, several=intake.questions.several)
+    reading.left_out.update(intake.odd.left_out)
+    return parts
+
+
+def _refuse_odd(reading: Reading, refused: ImportResult, names: Sequence[str]) -> None:
+    """Raise LooksOdd if something odd must be decided first; a preview, without names, shows it."""
+    if names and any(oddity.stops for oddity in reading.odd):
+        place = f"{names[0]}: " if len(names) == 1 else ""
+        raise LooksOdd(replace(refused, odd=tuple(reading.odd)), place)
+
+
+def _examine_rows(
+    settlement: Settlement,
+    intake: Intake,
+    files: Files,
+    merges: list[Merge],
+    absences: Absences | None,
+    *,
+    empty_before: bool,
+) -> bool:
+    """Store the staged rows, and reject those that contradict others; return whether any repeat."""
+    connection, staged = settlement.connection, intake.staging
+    answered = [ids.question for ids in intake.questions.answered.values()]
     staged.store()
     if absences is not None:
-        absences.number_passes(staged.connection, staged.table, project_id)
-
-
-def _date_known(settlement: Settlement, sources: Sequence[Reader], parts: Parts) -> None:
-    for n, source in enumerate(sources, 1):
-        settlement.date_known_source(source.digest, parts.numbers_of(n))
+        absences.number_passes(connection, staged.table, settlement.project_id)
+    for n, source in enumerate(() if empty_before else files.sources, 1):
+        settlement.date_known_source(source.digest, files.parts.numbers_of(n))
+    settlement.number_repeats(answered, files.options.repeat)
+    fold_merged_categories(connection, staged.table, merges, intake.change)
+    repeats = settlement.any_repeats()
+    examine_staged_rows(intake, files, repeats=repeats)
+    return repeats
 
 
 def _settle(
@@ -245,7 +282,7 @@ def _settle(
     connection, staged, change = settlement.connection, intake.staging, intake.change
     project_id = settlement.project_id
     if intake.rejections.count:
-        forget_rejected_names(connection, staged.table, intake, at_once)
+        forget_rejected_names(intake, at_once)
     if at_once is None:
         settlement.run(repeats=repeats, empty_before=empty_before)
         fates = settlement.fates(intake.gold, intake.truth_files)
@@ -278,7 +315,7 @@ def _ways_round(rejections: Rejections, sources: Sequence[Reader]) -> list[str]:
     layouts = [layout.to_dict() for source in sources for layout in source.layouts.values()]
     named = {(role, layout["read"].get(role)) for role in unread for layout in layouts}
     columns = sorted({name for _, name in named if name})
-    ways = ["say how dates are written: --date-format '%d.%m.%Y %H:%M'"]
+    ways = ["say how dates are written: --date-format day.month.year"]
     return (
         rejections.ways
         + ways * ("labeled_at" in unread)
@@ -289,30 +326,27 @@ def _ways_round(rejections: Rejections, sources: Sequence[Reader]) -> list[str]:
 
 def record_import(
     connection: Connection,
-    project_change: tuple[int, int],
+    project: ProjectInfo,
+    change: int,
     rows: int,
-    fates: dict[str, int],
+    fates: Mapping[str, int],
     sources: Sequence[Reader],
     reading: Reading,
-) -> tuple[int, ReadingRecord]:
-    """Record an import with its files, which were read; returns its number, and how they were."""
-    record, (project_id, change) = reading_record(sources, reading), project_change
-    fates = {**fates, "rejected": rows - sum(fates.values())}
-    result = connection.execute(
-        insert(Import)
-        .values(project_id=project_id, change_id=change, rows=rows, **fates)
-        .values(reading=record.to_text())
-        .returning(Import.id)
-    )
-    number = int(result.scalar_one())
-    connection.execute(
-        insert(Source),
-        [
-            {"import_id": number, "number": n, "name": source.name, "digest": source.digest}
-            for n, source in enumerate(sources, 1)
-        ],
-    )
-    return number, record
+    gold: dict[str, int] | None = None,
+) -> ImportResult:
+    """Record an import with its files, which were read; returns its result."""
+    record = reading_record(sources, reading)
+    refuse_other_numbers(connection, project.id, sources, reading)
+    counts = {**fates, "rejected": rows - sum(fates.values()), "reading": record.to_text()}
+    statement = insert(Import).values(project_id=project.id, change_id=change, rows=rows, **counts)
+    number = int(connection.execute(statement.returning(Import.id)).scalar_one())
+    files = [
+        {"import_id": number, "number": n, "name": source.name, "digest": source.digest}
+        for n, source in enumerate(sources, 1)
+    ]
+    connection.execute(insert(Source), files)
+    result = import_result(project, rows, reading.rejections, fates, number, gold)
+    return replace(result, record=record)
 
 
 def _tell_planner(
@@ -332,14 +366,15 @@ def has_earlier_import(connection: Connection, project_id: int, number: int) -> 
 
 
 def import_result(
-    number: int | None,
     project: ProjectInfo,
     rows: int,
-    fates: dict[str, int],
-    gold: dict[str, int] | None,
     rejections: Rejections,
+    fates: Mapping[str, int] | None = None,
+    number: int | None = None,
+    gold: dict[str, int] | None = None,
 ) -> ImportResult:
     """Return the result of an import from the outcomes of its rows."""
+    fates = fates or {}
     return ImportResult(
         id=number,
         project=project.name,
@@ -348,14 +383,10 @@ def import_result(
         rejections=tuple(rejections.first),
         alike=tuple(rejections.alike.values()),
         gold=gold,
-        warnings=(),
-        columns=(),
-        questions=(),
-        preview=None,
-        unit="row",
-        resembling=(),
-        record=None,
-        **{fate: fates.get(fate, 0) for fate in FATES},
+        inserted=fates.get("inserted", 0),
+        changed=fates.get("changed", 0),
+        unchanged=fates.get("unchanged", 0),
+        older=fates.get("older", 0),
     )
 
 
@@ -369,9 +400,6 @@ def _no_cycles() -> Iterator[None]:
     finally:
         if was_enabled:
             gc.enable()
-
-
-_facts = ItemFact.__table__
 
 
 def load_items(
@@ -392,8 +420,7 @@ def load_items(
     project = questions.project
     lock_project(connection, project.id)
     before = count_project_items(connection, project)
-    names = [source.name for source in sources]
-    detail = {"items": True, "sources": names}
+    detail = {"items": True, "sources": [source.name for source in sources]}
     change, _ = record_change(connection, project.id, "import", detail)
     questions.close(change)
     rejections = Rejections()
@@ -414,26 +441,17 @@ def load_items(
     backends.backend_of(connection).rows_added(connection, project.id, rows, of_items)
     rows += rejections.ragged
     if rejections.count and not skip_invalid:
-        raise Rejected(import_result(None, project, rows, {}, None, rejections))
+        raise Rejected(import_result(project, rows, rejections))
     inserted = count_project_items(connection, project) - before
-    changed = _said_otherwise(connection, project, change, ids.first_new)
+    new = select(func.count(ItemFact.item_id.distinct())).where(
+        ItemFact.project_id == project.id,
+        ItemFact.change_id == change,
+        ItemFact.item_id < ids.first_new,
+        ItemFact.role != "item",
+        ItemFact.same_as.is_(None),
+    )
+    changed = connection.scalar(new) or 0
     good = rows - rejections.count
     fates = {"inserted": inserted, "changed": min(changed, good - inserted), "older": 0}
     fates["unchanged"] = good - sum(fates.values())
-    number, record = record_import(connection, (project.id, change), rows, fates, sources, reading)
-    result = import_result(number, project, rows, fates, None, rejections)
-    return replace(result, record=record)
-
-
-def _said_otherwise(
-    connection: Connection, project: ProjectInfo, change: int, first_new: int
-) -> int:
-    """Return the number of known items about which a change said something new."""
-    new = select(func.count(_facts.c.item_id.distinct())).where(
-        _facts.c.project_id == project.id,
-        _facts.c.change_id == change,
-        _facts.c.item_id < first_new,
-        _facts.c.role != "item",
-        _facts.c.same_as.is_(None),
-    )
-    return connection.scalar(new) or 0
+    return record_import(connection, project, change, rows, fates, sources, reading)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from shlex import quote
 
 import numpy as np
@@ -33,6 +35,7 @@ from tracker.storage.schema.labels import of_question
 BAD = -9
 """The number of a name that was refused; the reason is in ``reasons``."""
 
+_WHOLE = re.compile(r"([+-]?\d+)\.0+")
 _MOST_LEARNT = 10_000  # categories; a project that needs more can declare them
 
 
@@ -70,19 +73,18 @@ class Ids:
     def _learn(self, new: Sequence[str]) -> None:
         """Find or create the ids of the raw names that were not met before."""
         named = {raw: self._name(raw.strip()) for raw in new}
-        bad = {raw: reason for raw in new if (reason := self._objection(named[raw]))}
-        for raw in bad:
-            del named[raw]
-        numbers = self._numbers(dict.fromkeys(named.values()))
-        self.known.update({raw: numbers[name] for raw, name in named.items()})
-        self.known.update(dict.fromkeys(bad, BAD))
-        self.reasons.update(bad)
+        bad = {raw: reason for raw in new if (reason := self.find_objection(named[raw]))}
+        good = dict.fromkeys(name for raw, name in named.items() if raw not in bad)
+        numbers = self._numbers(good)
+        self.known |= {raw: BAD if raw in bad else numbers[name] for raw, name in named.items()}
+        self.reasons |= bad
 
     def _name(self, text: str) -> str:
         """Return the name that a text in a file stands for."""
         return text
 
-    def _objection(self, name: str) -> str | None:
+    def find_objection(self, name: str) -> str | None:
+        """Return why a text cannot be a name; None if it can."""
         if not name:
             return f"the {self.what} is empty"
         if len(name) > LONGEST_NAME // 4 and len(name.encode()) > LONGEST_NAME:
@@ -116,7 +118,7 @@ class CategoryIds(Ids):
         made the question.
         """
         super().__init__(connection, question.project)
-        self.question = question
+        self.hold(question)
         self.values = values or {}
         self.several = several
         self.made = made
@@ -126,31 +128,49 @@ class CategoryIds(Ids):
         current = category_names(connection, question)
         self.declared = list(current.values())
         self.before = {*current}  # the ids of those that there were before this import
-        self.decimal_comma = False  # of the batch at hand
+        self.decimal_comma = False  # whether numbers of the batch at hand may have a comma
+        self.sides_first = False  # whether a side goes before the name of one of two
+        self.both_ways: Counter[tuple[str, str]] = Counter()  # cells: text, "name" or "side"
+        self.joins_twins = False  # whether 1 and 1.0 of the batch at hand are one category
+        self.twins_read: dict[str, str] = {}  # categories by cells that are spelt otherwise
+        self.binary = False  # whether all numbers among the categories are 0 and 1
+        self._twins: dict[str, str] = {}  # categories by the number that they are
         self.ordered = question.categories_fixed or current.ordered
-        self.spelt = self._spelt()
+        # The categories of a numeric scale by number; of several spellings, the first.
+        ranked = question.scale == "ordinal" and all(map(is_numeric_category_name, self.declared))
+        numeric = ranked or question.scale in {"interval", "ratio"}
+        self.spelt = {_number(name): name for name in reversed(self.declared) if numeric}
         merged = stored_category_merges(connection, question.key)
         self.merged = {name for name, number in self.names.items() if number in merged}
-        # The reserved category that an empty cell stands for.
-        self.empty = SKIPPED if question.answers == "one" else NONE_APPLIES
-        self.known[SKIPPED_CELL] = SKIPPED
         highest = select(func.max(Category.id)).where(of_question(Category, question.key))
         self.next = (connection.scalar(highest) or 0) + 1
+
+    def begin_batch(self, batch: Batch, accept: Collection[str]) -> None:
+        """Read the cells of a batch as it writes them; ``accept`` are kinds of oddities."""
+        self.decimal_comma = batch.decimal_comma
+        self.joins_twins = batch.is_table and "decimal_twins" not in accept
+        self.sides_first = "sides" in accept
 
     def hold(self, question: QuestionInfo) -> None:
         """Take other settings of the question; an empty cell may stand for another category."""
         self.question = question
+        # The reserved category that an empty cell stands for.
         self.empty = SKIPPED if question.answers == "one" else NONE_APPLIES
         self.known = {raw: self.empty if n < 1 and n != BAD else n for raw, n in self.known.items()}
         self.known[SKIPPED_CELL] = SKIPPED
 
     def _learn(self, new: Sequence[str]) -> None:
-        names = {self._name(raw.strip()) for raw in new} - {""}
-        names = {self._name(raw.strip()) for raw in new} - {""}
+        names = dict.fromkeys(self._name(raw.strip()) for raw in new if raw.strip())
         every = {*self.declared, *self.spelt.values(), *names}
         words = {name for name in every if not is_numeric_category_name(name)}
         ranked = self.question.scale == "ordinal" and not self.ordered
         self.odd = words if ranked and 2 * len(words) < len(every) else set()
+        if self.joins_twins:
+            self.binary = {*map(_number, every - words)} <= {0.0, 1.0} and every > words
+            self._twins = {}
+            whole_first = sorted(names, key=lambda name: self._twin_key(name) != name)
+            for name in (*self.declared, *self.names, *whole_first):
+                self._twins.setdefault(self._twin_key(name), name)
         super()._learn(new)
 
     def _name(self, text: str) -> str:
@@ -162,11 +182,11 @@ class CategoryIds(Ids):
             return with_decimal_point(name)
         return name
 
-    def _objection(self, name: str) -> str | None:
-        objection = super()._objection(name) if name else None
+    def find_objection(self, name: str) -> str | None:
+        objection = super().find_objection(name) if name else None
         if not name or objection is not None:
             return objection
-        same = self.spelt.get(_number(name), name)
+        same = self.spelt.get(_number(name)) or self._twins.get(self._twin_key(name), name)
         if self.question.categories_fixed and same not in self.declared and name not in self.merged:
             advice = near_names(name, self.declared) or f"they are {', '.join(self.declared[:8])}"
             if self.question.preference and is_numeric_category_name(name):
@@ -180,27 +200,17 @@ class CategoryIds(Ids):
         unfit = category_unfit_for_scale(self.question.scale, name)
         return None if unfit is None else f"{name!r} {unfit}"
 
-    def _spelt(self) -> dict[float | None, str]:
-        """Return the categories of a numeric scale by number; of several spellings, the first."""
-        ranked = self.question.scale == "ordinal" and all(
-            map(is_numeric_category_name, self.declared)
-        )
-        if self.question.scale not in {"interval", "ratio"} and not ranked:
-            return {}
-        return {_number(name): name for name in reversed(self.declared)}
-
     def _check_order(self, new: Iterable[str]) -> None:
         """Refuse categories of an ordinal scale that are not numbers and have no order."""
         unplaced = [name for name in new if not is_numeric_category_name(name)]
         if self.question.scale == "ordinal" and unplaced and not self.ordered:
             project, question = self.project.name, self.question.name
+            which, with_import = project, "--categories low,middle,high"
+            before = f"project set {quote(project)}"
             if self.several:
                 which, with_import = question, quote(f"{question}=COLUMN:low<middle<high")
                 with_import = f"--question {with_import}"
                 before = f"question set {quote(project)} {quote(question)}"
-            else:
-                which, with_import = project, "--categories low,middle,high"
-                before = f"project set {quote(project)}"
             raise Refused(
                 f"the categories of the ordinal {which!r} need an order, "
                 f"and {unplaced[0]!r} is neither a number nor in one",
@@ -209,40 +219,41 @@ class CategoryIds(Ids):
                 else f"say it before: tracker {before} --categories low,middle,high",
             )
 
-    def _numbers(self, names: Iterable[str]) -> Mapping[str, int]:
-        same = {name: self._same(name) for name in names}
-        numbers = self._numbered(list(dict.fromkeys(same.values())))
-        return {name: numbers[spelling] for name, spelling in same.items()}
-
     def _same(self, name: str) -> str:
         """Return the name of the category; on a numeric scale, its first spelling."""
         number = _number(name)
-        if number is None or name in self.declared or name in self.merged:
+        if name in self.declared or name in self.merged:
             return name
         numeric = bool(self.spelt) or self.question.scale in {"interval", "ratio"}
         numeric = numeric or (self.question.scale == "ordinal" and not self.declared)
-        return self.spelt.setdefault(number, name) if numeric else name
+        if numeric and number is not None:
+            return self.spelt.setdefault(number, name)
+        twin = self._twins.get(self._twin_key(name), name) if self.joins_twins else name
+        if twin != name:
+            self.twins_read[name] = twin
+        return twin
 
-    def _numbered(self, names: Sequence[str]) -> Mapping[str, int]:
-        new = [name for name in names if name and name not in self.names]
+    def _twin_key(self, name: str) -> str:
+        """Return the whole number that a category is however it is spelled, or its name."""
+        if self.binary and name.casefold() in {"true", "false"}:
+            return "1" if name.casefold() == "true" else "0"
+        return match[1] if (match := _WHOLE.fullmatch(name)) else name
+
+    def _numbers(self, names: Iterable[str]) -> Mapping[str, int]:
+        same = {name: self._same(name) for name in names}
+        new = [name for name in dict.fromkeys(same.values()) if name and name not in self.names]
         self._check_order(new)
         if len(self.names) + len(new) >= _MOST_LEARNT:
-            raise Refused(
-                f"there are {len(self.names) + len(new):,} different categories or more",
-                "is that the right column? --map category=COLUMN; or declare them: --categories",
-            )
-        for name in new:
-            self.names[name] = self.next
-            self.next += 1
+            many = f"there are {len(self.names) + len(new):,} different categories or more"
+            mend = "is that the right column? --map category=COLUMN; or declare them: --categories"
+            raise Refused(many, mend)
+        self.names |= {name: self.next + n for n, name in enumerate(new)}
+        self.next += len(new)
         if new:
-            self.connection.execute(
-                insert(Category),
-                [
-                    self.question.key._asdict() | {"id": self.names[name], "name": name}
-                    for name in new
-                ],
-            )
-        return {name: self.names[name] if name else self.empty for name in names}
+            key = self.question.key._asdict()
+            rows = [key | {"id": self.names[name], "name": name} for name in new]
+            self.connection.execute(insert(Category), rows)
+        return {name: self.names.get(spelling, self.empty) for name, spelling in same.items()}
 
 
 def _number(name: str) -> float | None:
@@ -256,11 +267,8 @@ class AnnotatorIds(Ids):
 
     def __init__(self, connection: Connection, project: ProjectInfo) -> None:
         super().__init__(connection, project)
-        rows = connection.execute(
-            select(Annotator.id, Annotator.name, Annotator.kind).where(
-                Annotator.project_id == project.id
-            )
-        ).all()
+        columns = select(Annotator.id, Annotator.name, Annotator.kind)
+        rows = connection.execute(columns.where(Annotator.project_id == project.id)).all()
         self.names = {row.name: row.id for row in rows}
         # Of one who came with an undone import alone nobody says of which kind they are.
         self.stated = annotator_kind_facts(connection, project.id)
@@ -297,17 +305,12 @@ class AnnotatorIds(Ids):
         return number
 
     def _make(self, names: Sequence[str], kind: str) -> None:
-        for name in names:
-            self.names[name] = self.next
-            self.kinds[name] = kind
-            self.next += 1
-        self.connection.execute(
-            insert(Annotator),
-            [
-                {"project_id": self.project.id, "id": self.names[n], "name": n, "kind": kind}
-                for n in names
-            ],
-        )
+        self.names |= {name: self.next + n for n, name in enumerate(names)}
+        self.kinds |= dict.fromkeys(names, kind)
+        self.next += len(names)
+        key = {"project_id": self.project.id, "kind": kind}
+        rows = [key | {"id": self.names[name], "name": name} for name in names]
+        self.connection.execute(insert(Annotator), rows)
 
     def _numbers(self, names: Iterable[str]) -> Mapping[str, int]:
         new = [name for name in names if name not in self.names]

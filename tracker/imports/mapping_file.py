@@ -15,14 +15,13 @@ from tracker.core.errors import InvalidOption, Refused
 from tracker.core.operations import fields_of_group
 from tracker.formats.batch import ROLES
 from tracker.formats.column_names import ColumnPattern
-from tracker.formats.column_roles import parse_column_roles
-from tracker.formats.question_columns import parse_questions
+from tracker.formats.mappings import parse_column_roles, parse_questions
 from tracker.formats.reader import ReadOptions
-from tracker.formats.registry import check_reader_format
 from tracker.imports.choosing import AnswerColumns, FileColumns, Mapped
 from tracker.imports.values import values_for_import
 from tracker.projects.names import near_names
 from tracker.projects.questions import QuestionOptions
+from tracker.readers.registry import check_reader_format
 
 _FIELDS = {
     field.face_name.replace("_", "-"): field
@@ -30,8 +29,8 @@ _FIELDS = {
     for field in fields_of_group(group)
 }
 """The keys of the file, which are options of ``import``, and the keywords of an import."""
-_SETTINGS = ("answers", "scale", "offsets")
-_KEYS = (*_FIELDS, *_SETTINGS, "categories")
+_SETTINGS = ("answers", "scale", "offsets", "categories")
+_KEYS = (*_FIELDS, *_SETTINGS)
 
 _CHECKS: dict[str, Callable[[Any], Any]] = {
     "map": lambda text: parse_column_roles([text]),
@@ -58,7 +57,7 @@ def mapping_file_text(
     if read is not None and "others" not in read:
         how = _with_decided(how, read)
     payload = {key: how.get(field.name) for key, field in _FIELDS.items()}
-    payload |= {key: getattr(options, key) for key in (*_SETTINGS, "categories")}
+    payload |= {key: getattr(options, key) for key in _SETTINGS}
     if payload["values"]:
         payload["values"] = os.path.relpath(payload["values"], folder)
     lines = [f"{key} = {_written(value)}\n" for key, value in payload.items() if value]
@@ -103,16 +102,20 @@ def with_mapping_file(path: str | Path, how: Mapping[str, Any]) -> dict[str, Any
     file = _MappingFile(Path(path))
     given = {name: value for name, value in how.items() if value not in (None, (), [], False)}
     options = given.get("options") or QuestionOptions()
-    missing = {
-        name: value for name, value in file.settings().items() if getattr(options, name) is None
-    }
-    return {**how, **file.keywords(), **given, "options": replace(options, **missing)}
+    keywords, missing = dict[str, Any](), dict[str, Any]()
+    for key, value in file.payload.items():
+        if key in _FIELDS:
+            keywords[_FIELDS[key].name] = value
+        elif getattr(options, key) is None:
+            missing[key] = tuple(value) if key == "categories" else value
+    if "values_file" in keywords:
+        keywords["values_file"] = file.path.parent / keywords["values_file"]
+    return {**how, **keywords, **given, "options": replace(options, **missing)}
 
 
 class _MappingFile:
-    """A mapping as it is read; Raises Refused with the line of what is wrong."""
-
     def __init__(self, path: Path) -> None:
+        """Read a mapping; raises Refused with the line of what is wrong."""
         self.path = path
         try:
             self.text = path.read_text("utf-8-sig")
@@ -125,40 +128,20 @@ class _MappingFile:
             line = re.search(r"line (\d+)", str(error))
             number = line[1] if line else str(len(self.text.rstrip().split("\n")))
             reason = re.sub(r" \(at .*\)$", "", str(error))
-            raise Refused(
-                f"{path}, line {number}: this is not TOML: {reason}",
-                'put texts in quotes, such as: map = ["item=doc"]',
-            ) from None
+            mend = 'put texts in quotes, such as: map = ["item=doc"]'
+            raise Refused(f"{path}, line {number}: this is not TOML: {reason}", mend) from None
         for key, value in self.payload.items():
             self._check(key, value)
 
-    def keywords(self) -> dict[str, Any]:
-        """Return what it says, as keywords of an import."""
-        payload = {
-            _FIELDS[key].name: value for key, value in self.payload.items() if key in _FIELDS
-        }
-        if "values_file" in payload:
-            payload["values_file"] = self.path.parent / payload["values_file"]
-        return payload
-
-    def settings(self) -> dict[str, Any]:
-        """Return what it says of the project, as fields of `QuestionOptions`."""
-        payload = {key: self.payload[key] for key in _SETTINGS if key in self.payload}
-        return payload | {
-            key: tuple(self.payload[key]) for key in ("categories",) if key in self.payload
-        }
-
     def _check(self, key: str, value: Any) -> None:
         if key not in _KEYS:
-            raise self._refused(
-                key, None, f"there is no option {key!r}",
-                near_names(key, _KEYS) or f"one of: {', '.join(_KEYS)}",
-            )  # fmt: skip
+            mend = near_names(key, _KEYS) or f"one of: {', '.join(_KEYS)}"
+            raise self._refused(key, None, f"there is no option {key!r}", mend)
         field = _FIELDS.get(key)
         kind = str if field is None else field.kind
-        if kind is bool and not isinstance(value, bool):
+        if kind is bool and type(value) is not bool:
             raise self._refused(key, None, f"{key} is true or false")
-        if kind is int and (not isinstance(value, int) or isinstance(value, bool)):
+        if kind is int and type(value) is not int:
             raise self._refused(key, None, f"{key} is a number", f"such as: {key} = 3")
         listed = key == "categories" if field is None else field.repeated
         if listed and not isinstance(value, list):

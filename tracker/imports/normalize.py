@@ -27,14 +27,15 @@ from tracker.formats.batch import (
     Unit,
     place_of,
 )
+from tracker.formats.reader import ReadOptions
 from tracker.imports import cell_values
-from tracker.imports.details import Detail, StagedDetails
 from tracker.imports.item_lookup import ItemIds
-from tracker.imports.lookup import BAD, AnnotatorIds, CategoryIds
-from tracker.imports.preferred import preference_cells
+from tracker.imports.lookup import BAD, AnnotatorIds
+from tracker.imports.odd_cells import OddCells
+from tracker.imports.preferred import ComparedItems, preference_cells
 from tracker.imports.questions import ImportQuestions, Share
-from tracker.imports.staging import NOT_TIMED, Staging, labels_once
-from tracker.imports.structured_cells import with_lists
+from tracker.imports.staging import NOT_TIMED, Detail, StagedDetails, Staging, labels_once
+from tracker.imports.structured_cells import with_lists, with_parallel_lists
 from tracker.storage.current import apply_kind_facts, record_annotator_facts, record_category_facts
 from tracker.storage.schema import KINDS, NO_SPAN, NONE_APPLIES, SKIPPED, Item
 
@@ -69,8 +70,10 @@ class Intake:
         staging: Staging,
         rejections: Rejections,
         change: tuple[int, int],
+        options: ReadOptions,
     ) -> None:
         """``change`` is the import's number in the change log, and the moment of its recording."""
+        self.odd = OddCells(options)
         self.connection = connection
         self.questions = questions
         self.staging = staging
@@ -85,12 +88,9 @@ class Intake:
         self._gold_seen: set[tuple[int, int, str]] = set()
         self.details = StagedDetails(connection)
         self.first = FirstRows()
+        self.compared: ComparedItems | None = None
+        self.swapped: Flags | None = None  # rows of the batch whose two have changed places
         self.keeps = False  # whether a batch had attributes of items
-
-    def first_rows(self) -> tuple[dict[str, Any], ...]:
-        by_question = {ids.question.id: ids for ids in self.questions.answered.values()}
-        project = self.questions.project.id
-        return self.first.named(self.connection, project, by_question, self.annotators, self.units)
 
     def close(self) -> None:
         """Record the facts, and drop the temporary data."""
@@ -108,7 +108,6 @@ class Intake:
 
         Raises Refused if the file as a whole does not fit the project.
         """
-        columns = batch.columns
         name = batch.source or name
         self.units[source] = batch.unit
         self.first.batch_begins()
@@ -116,6 +115,8 @@ class Intake:
             self.staging.replace_category(question.id, SKIPPED, NONE_APPLIES)
         refuse_nul_in_batch(batch, name)
         bad = Faults()
+        batch = self._align_pairs(with_parallel_lists(batch, bad), bad)
+        columns = batch.columns
         answers = "annotator" in columns
         self.keeps |= any(role.startswith(KEEP) for role in columns)
         shares = self.questions.split(columns, bad, name) if answers else []
@@ -123,13 +124,13 @@ class Intake:
         rows: Rows = {"line": batch.lines, "item_id": self._named(self.items, "item", batch, bad)}
         truths = self.questions.split(columns, bad, name, "gold") if "gold" in columns else []
         for share in (*shares, *truths):
-            share.categories.decimal_comma = batch.decimal_comma
+            share.categories.begin_batch(batch, self.odd.options.accept)
         for share in truths:
             self._take_gold(share, batch, rows["item_id"], source, bad)
         parts: list[_Part] = []
         if answers:
             self._annotators(rows, batch, name, bad)
-            parts = [self._part(share, batch, bad) for share in shares]
+            parts = [self._part(share, batch, rows, bad) for share in shares]
             optional = cell_values.read_optional_cells(batch, self.recorded_at, bad)
             self.rejections.optional |= optional.unread
             rows |= optional.rows
@@ -148,34 +149,39 @@ class Intake:
         for part in parts:
             self._stage_part(part, rows, source, bad)
 
+    def _align_pairs(self, batch: Batch, bad: Faults) -> Batch:
+        """Return a batch in which an item compares the same two in the same order throughout."""
+        if not self.questions.pairs:
+            return batch
+        project = self.questions.project.id
+        self.compared = self.compared or ComparedItems(self.connection, project)
+        batch, self.swapped = self.compared.align(batch, bad)
+        return batch
+
     def _fits(self, shares: Sequence[Share], columns: Mapping[str, Cells], name: str) -> None:
         spans = [share for share in shares if share.question.answers == "spans"]
         if spans and "start" not in columns:
             raise Refused(f"{name} has no start and end of spans", "--map start=… --map end=…")
-        by_column = len(shares) > 1 and shares[0].records is None
+        if spans and len(shares) > 1 and shares[0].records is None:
+            return  # a column for each question
+        places = [role for role in ("start", "end") if role in columns]
         for share in shares:
-            if share.question.answers == "spans" or (spans and by_column):
-                continue
-            filled = any(
-                text.strip()
-                for role in ("start", "end")
-                if role in columns
-                for text in share.cells(columns, role).texts
-            )
-            if filled:
-                subject = (
-                    f"{share.question.name!r} is a question"
-                    if self.questions.several
-                    else f"{self.questions.project.name!r} is a project"
-                )
-                raise Refused(
-                    f"{name} holds spans, and {subject} of {share.question.answers}",
-                    "make the project with --answers spans",
-                )
+            texts = (text for role in places for text in share.cells(columns, role).texts)
+            if share.question.answers != "spans" and any(map(str.strip, texts)):
+                subject = f"{self.questions.project.name!r} is a project"
+                if self.questions.several:
+                    subject = f"{share.question.name!r} is a question"
+                holds = f"{name} holds spans, and {subject} of {share.question.answers}"
+                raise Refused(holds, "make the project with --answers spans")
 
     def _named(self, ids: ItemIds | AnnotatorIds, role: str, batch: Batch, bad: Faults) -> Numbers:
         column = batch.columns[role]
         numbers = ids.of(column, batch)[column.codes]
+        if isinstance(ids, ItemIds):
+            is_new = numbers >= ids.first_new
+        else:
+            is_new = ~np.isin(numbers, [*ids.before])
+        self.odd.reject_missing_names(batch, role, is_new, bad)
         for n in np.flatnonzero(numbers == BAD).tolist():
             bad.add(n, ids.reason(column[n]) + batch.of_column(role), role)
         return numbers
@@ -199,14 +205,13 @@ class Intake:
         confidences: Sequence[float | None] | None,
     ) -> None:
         """Stage what the good records hold beside their labels."""
-        number = len(batch.lines)
-        confidences = confidences or [None] * number
-        comments: list[str | None] = [None] * number
+        nothing: list[None] = [None] * len(batch.lines)
+        comments: Sequence[str | None] = nothing
         if "comment" in batch.columns:
-            column = batch.columns["comment"]
-            comments = [text.strip() or None for text in column.at(np.arange(number))]
+            texts = batch.columns["comment"].at(np.arange(len(batch.lines)))
+            comments = [text.strip() or None for text in texts]
         lines, annotators = rows["line"].tolist(), rows["annotator_id"].tolist()
-        cells = zip(lines, annotators, confidences, comments, strict=True)
+        cells = zip(lines, annotators, confidences or nothing, comments, strict=True)
         details = [
             (line, annotator, source, confidence, comment)
             for n, (line, annotator, confidence, comment) in enumerate(cells)
@@ -215,11 +220,17 @@ class Intake:
         self.details.add(details)
         self.first.add_details(details)
 
-    def _part(self, share: Share, batch: Batch, bad: Faults) -> _Part:
+    def _part(self, share: Share, batch: Batch, rows: Rows, bad: Faults) -> _Part:
         """Return the labels of the records that answer one question."""
         columns = batch.columns
         records, cells = share.records, share.cells(columns, share.role)
-        cells = preference_cells(cells, share.categories, batch, share.role)
+        cells = self.odd.remove_missing_words(batch, cells, share.categories)
+        cells = preference_cells(cells, share.categories, batch, share.role, self.swapped)
+        people = rows["annotator_id"] if records is None else rows["annotator_id"][records]
+        answered = self.odd.find_answered(batch, cells, share.categories, people)
+        if answered is not None:
+            kept = np.flatnonzero(answered)
+            records, cells = kept if records is None else records[kept], cells.take(kept)
         several = share.question.answers == "several"
         cells = with_lists(cells, share.categories.names) if several else cells
         for between in (LISTED if cells.listed else None, self.questions.separator):
@@ -228,6 +239,8 @@ class Intake:
                 records = within if records is None else records[within]
         numbers = share.categories.of_texts(cells.texts)
         labels: Rows = {"category_id": np.array(numbers, np.int64)[cells.codes]}
+        items = rows["item_id"] if records is None else rows["item_id"][records]
+        self.odd.add(batch, cells, share.categories, labels["category_id"], items)
         wrong = {
             n: self._reason(share, cells[n]) + batch.of_column(share.role)
             for n in np.flatnonzero(labels["category_id"] == BAD).tolist()
@@ -239,9 +252,8 @@ class Intake:
         for role, reasons in ((share.role, wrong), ("start", misplaced)):
             for n, reason in reasons.items():
                 bad.add(n if records is None else int(records[n]), reason, role)
-        alike = len({*numbers}) < len(numbers) or any(
-            number < 1 and text.strip() for number, text in zip(numbers, cells.texts, strict=True)
-        )
+        empty = {text for text, n in zip(cells.texts, numbers, strict=True) if n < 1}
+        alike = batch.rows_repeat or len({*numbers}) < len(numbers) or any(map(str.strip, empty))
         return _Part(share.question.id, records, labels, alike)
 
     def _reason(self, share: Share, raw: str) -> str:
@@ -250,22 +262,19 @@ class Intake:
         return of + share.categories.reason(raw)
 
     def _spans(self, rows: Rows, columns: Mapping[str, Cells], bad: dict[int, str]) -> None:
-        starts, ends = (
+        starts, ends, lengths = (
             cell_values.read_cell_values(columns[role], cell_values.cell_span_offset, NO_SPAN, bad)
-            for role in ("start", "end")
+            if role in columns
+            else np.full(len(rows["category_id"]), NO_SPAN)
+            for role in _OF_SPANS
         )
-        lengths = np.full_like(starts, NO_SPAN)
-        if "n_tokens" in columns:
-            lengths = cell_values.read_cell_values(
-                columns["n_tokens"], cell_values.cell_span_offset, NO_SPAN, bad
-            )
         marked = (starts != NO_SPAN) & (ends > starts) & ((lengths == NO_SPAN) | (ends <= lengths))
         nothing = (starts == NO_SPAN) & (ends == NO_SPAN)
         none_applies = rows["category_id"] == NONE_APPLIES
         for n in np.flatnonzero(~np.where(none_applies, nothing, marked)).tolist():
             start, end = int(starts[n]), int(ends[n])
             if none_applies[n]:
-                bad.setdefault(n, f"the span {start} to {end} has no category")
+                bad.setdefault(n, f"the span {start} to {end} has no category (--span-label NAME)")
             elif NO_SPAN in {start, end}:
                 bad.setdefault(n, "the start or the end of the span is missing")
             elif end <= start:
@@ -281,16 +290,14 @@ class Intake:
         """Stage the truths of a batch, one per item however many rows repeat it."""
         records = share.records
         golds = share.cells(batch.columns, "gold")
-        golds = preference_cells(golds, share.categories, batch, "gold")
+        golds = preference_cells(golds, share.categories, batch, "gold", self.swapped)
         items = items if records is None else items[records]
         lines = batch.lines if records is None else batch.lines[records]
         filled = np.flatnonzero(golds.holds(str.strip) & (items != BAD))
         pairs = items[filled] * len(golds.distinct) + golds.codes[filled]
         first = np.sort(filled[np.unique(pairs, return_index=True)[1]])
-        truths = [
-            (share.question.id, item, text)
-            for item, text in zip(items[first].tolist(), golds.at(first), strict=True)
-        ]
+        of_question = [share.question.id] * len(first)
+        truths = [*zip(of_question, items[first].tolist(), golds.at(first), strict=True)]
         fresh = first[[n for n, truth in enumerate(truths) if truth not in self._gold_seen]]
         if len(self._gold_seen) > _MOST_GOLD_REMEMBERED:
             self._gold_seen.clear()
@@ -303,14 +310,10 @@ class Intake:
         for n in fresh[numbers == BAD].tolist():
             record = n if records is None else int(records[n])
             bad.add(record, f"the gold: {self._reason(share, golds[n])}", "gold")
-        good = numbers != BAD
-        rows: Rows = {
-            "line": lines[fresh],
-            "item_id": items[fresh],
-            "annotator_id": np.full(len(fresh), self.gold),
-            "category_id": numbers,
-        }
-        rows = {name: column[good] for name, column in rows.items()}
+        good = fresh[numbers != BAD]
+        rows: Rows = {"line": lines[good], "item_id": items[good]}
+        rows["annotator_id"] = np.full(len(good), self.gold)
+        rows["category_id"] = numbers[numbers != BAD]
         self._stage(rows, source, share.question.id)
 
     def _stage_part(self, part: _Part, rows: Rows, source: int, bad: Collection[int]) -> None:
@@ -377,9 +380,8 @@ def normalize_annotator_kinds(
         place = f"{where}: {name!r} is a {kind} here"
         other = annotators.kinds_given.setdefault(owner, kind)
         if other != kind:
-            raise Refused(
-                f"{place}, and a {other} on another {where.unit}", "an annotator has one kind"
-            )
+            both = f"{place}, and a {other} on another {where.unit}"
+            raise Refused(both, "an annotator has one kind")
         stated = annotators.stated.get(owner, kind)
         if stated != kind:
             project = annotators.project.name
@@ -395,7 +397,6 @@ def normalize_annotator_kinds(
 
 
 _MOST = 10
-_items = Item.__table__
 
 
 class FirstRows:
@@ -403,7 +404,7 @@ class FirstRows:
 
     def __init__(self) -> None:
         self._rows: list[dict[str, int]] = []
-        self._details: dict[tuple[int, int, int], tuple[float | None, str | None]] = {}
+        self._details: dict[tuple[int, int, int], Detail] = {}
         self.complete = False
 
     def batch_begins(self) -> None:
@@ -420,53 +421,41 @@ class FirstRows:
 
     def add_details(self, details: Sequence[Detail]) -> None:
         if not self.complete:
-            self._details |= {(source, line, who): rest for line, who, source, *rest in details}  # type: ignore[misc]
+            self._details |= {detail[:3]: detail for detail in details}
 
-    def named(
-        self,
-        connection: Connection,
-        project_id: int,
-        categories: Mapping[int, CategoryIds],
-        annotators: AnnotatorIds,
-        units: Mapping[int, Unit],
-    ) -> tuple[dict[str, Any], ...]:
+    def named(self, intake: Intake) -> tuple[dict[str, Any], ...]:
         """Return the first rows in the order of the files, as JSON."""
         rows = sorted(self._rows, key=lambda row: (row["source"], row["line"]))[:_MOST]
-        numbers = {row["item_id"] for row in rows}
-        of_rows = select(_items.c.id, _items.c.name).where(
-            _items.c.project_id == project_id, _items.c.id.in_(numbers)
+        of_rows = select(Item.id, Item.name).where(
+            Item.project_id == intake.questions.project.id,
+            Item.id.in_({row["item_id"] for row in rows}),
         )
-        items = {row.id: row.name for row in connection.execute(of_rows)}
-        names = {number: name for name, number in annotators.names.items()}
-        kinds = {
-            number: annotators.kinds_given.get(number) or annotators.kinds.get(name, "human")
-            for number, name in names.items()
-        }
+        items = {row.id: row.name for row in intake.connection.execute(of_rows)}
+        annotators = intake.annotators
+        of_question = {ids.question.id: ids for ids in intake.questions.answered.values()}
         payloads = []
         for row in rows:
-            ids = categories[row["question"]]
-            who, spent = row["annotator_id"], row.get("spent_ms", NOT_TIMED)
-            confidence, comment = self._details.get((row["source"], row["line"], who), (None, None))
-            category_names = {number: name for name, number in ids.names.items()}
+            ids, number = of_question[row["question"]], row["category_id"]
+            category = next((name for name, known in ids.names.items() if known == number), None)
+            source, line, who = row["source"], row["line"], row["annotator_id"]
+            spent, name = row.get("spent_ms", NOT_TIMED), annotators.name_of(who)
+            detail = self._details.get((line, who, source), (None, None))
+            start, end = (row.get(f"span_{place}", NO_SPAN) for place in ("start", "end"))
             payloads.append(
                 {
-                    "line": place_of("", row["line"], units[row["source"]]).number,
+                    "line": place_of("", line, intake.units[source]).number,
                     "item": items[row["item_id"]],
-                    "annotator": names[who],
-                    "kind": kinds[who],
+                    "annotator": name,
+                    "kind": annotators.kinds_given.get(who) or annotators.kinds.get(name, "human"),
                     "question": ids.question.name,
-                    "category": category_names.get(row["category_id"]),
-                    "start": _place(row.get("span_start", NO_SPAN)),
-                    "end": _place(row.get("span_end", NO_SPAN)),
+                    "category": category,
+                    "start": None if start == NO_SPAN else start,
+                    "end": None if end == NO_SPAN else end,
                     "pass": row.get("pass", 1),
                     "labeled_at": clock.iso(row["labeled_at"]) if row.get("has_own_time") else None,
                     "seconds": None if spent == NOT_TIMED else spent / 1000,
-                    "confidence": confidence,
-                    "comment": comment,
+                    "confidence": detail[-2],
+                    "comment": detail[-1],
                 }
             )
         return tuple(payloads)
-
-
-def _place(offset: int) -> int | None:
-    return None if offset == NO_SPAN else offset

@@ -24,18 +24,16 @@ def pairs_of_file(
     """
     with closing(SourceFile(str(path))) as source:
         columns = [name.strip() for name in head_columns(source)]
-        lacking = {first, second} - set(columns)
+        lacking = {first, second}.difference(columns)
         pairs: list[Pair] = []
-        if bare and len(columns) == 2 and lacking == {first, second}:
+        left, right = 0, -1
+        if bare and len(columns) == len(lacking) == 2:
             pairs.append((1, columns[0], columns[1]))
-            left, right = 0, -1
         elif lacking or (len(columns) > 2 and not further):
             has = f"; it has {', '.join(columns)}" if columns else ""
             others = "" if further else ", and no others"
-            raise Refused(
-                f"{source.name} is no file of pairs",
-                f"it needs the columns {first} and {second}{others}{has}",
-            )
+            mend = f"it needs the columns {first} and {second}{others}{has}"
+            raise Refused(f"{source.name} is no file of pairs", mend)
         else:
             left, right = columns.index(first), columns.index(second)
         for line, row in table_rows(source):

@@ -8,8 +8,8 @@ from shlex import quote
 from typing import TYPE_CHECKING, Any, Final
 
 from tracker.formats.column_names import folded_name
-from tracker.formats.judge_columns import JUDGES
-from tracker.formats.left_out import left_out_words
+from tracker.formats.reader import left_out_words
+from tracker.formats.special_columns import JUDGES
 from tracker.render.cells import Text, minute_cell
 from tracker.render.escape import escaped_line
 from tracker.render.nouns import count_noun
@@ -33,26 +33,28 @@ def columns_sentence(columns: Mapping[str, Any], *, items: bool = False) -> str:
     questions = columns.get("questions", {})
     concluded = [f"{role}: {order}" for role, order in columns.get("dates", {}).items()]
     concluded += _concluded(columns)
-    rows, sheets = rows_left_out(columns), columns.get("sheets_left_out", [])
+    rows, sheets = _rows_left_out(columns), columns.get("sheets_left_out", [])
     more = left or annotators or questions or concluded or rows or sheets or "question" in read
     if not more and all(role == name for role, name in read.items()):
         return f"columns: {', '.join(read)}"
-    by_category = [] if questions or annotators else [*columns.get("named", {})]
+    named = columns.get("named", {})
+    by_item = any(text.rpartition(", ")[2].startswith("item ") for text in named.values())
+    by_category = [] if questions or annotators else [*named]
     parts = {
         "questions": _listed([f"{name}={column}" for name, column in questions.items()]),
         "one per annotator": _listed(annotators),
-        "one per category": _listed(by_category),
+        f"one per {'item' if by_item else 'category'}": _listed(by_category),
         "kept": _listed(columns["kept"]),
-        "left out": f"{_listed(left)} ({_advice(left, items)})" if left else "",
+        "left out": " ".join([_listed(_with_reasons(columns)), *_advice(columns, items)]),
         "rows left out": _listed(rows),
         "sheets left out": _listed(sheets),
     }
     first = f"columns: {', '.join(f'{role}={name}' for role, name in read.items())}"
     further = [f"{title}: {text}" for title, text in parts.items() if text]
-    return "; ".join([first, *concluded, *further])
+    return "; ".join([first, *concluded, *further, *columns.get("notes", [])])
 
 
-def rows_left_out(columns: Mapping[str, Any]) -> list[str]:
+def _rows_left_out(columns: Mapping[str, Any]) -> list[str]:
     """Return which rows of a table hold no answer, such as "2 empty rows"."""
     counted = columns.get("rows_left_out", {})
     return [left_out_words(f"{number} {noun}") for noun, number in counted.items()]
@@ -63,13 +65,19 @@ def _concluded(columns: Mapping[str, Any]) -> list[str]:
     units = [f"{role} are given in {unit}" for role, unit in columns.get("units", {}).items()]
     encoding = [f"text read as {columns['encoding']}"] if "encoding" in columns else []
     author = [f"annotator: {columns['annotator']}"] if "annotator" in columns else []
+    author += [f"read as a table {columns['note']}"] if "note" in columns else []
     header = columns.get("header_row")
     said: dict[str, list[str]] = {}
     for text, name in columns.get("preferences", {}).items():
         said.setdefault(name, []).append(repr(text))
     preferred = [f"{', '.join(texts)} read as {name}" for name, texts in said.items()]
     on_line = [] if header is None else [f"header on line {header}" if header else "no header"]
-    return preferred + on_line + author + units + models_lines(columns) + encoding
+    read, models = columns["read"], columns.get("models")
+    if models:
+        units.append(f"models: {_listed(models)}")
+    elif "kind" not in read and folded_name(judge := read.get("annotator", "")) in JUDGES:
+        units.append(f"each {judge} is taken for a person (else: tracker annotator kind)")
+    return preferred + on_line + author + units + encoding
 
 
 def _tool_sentence(columns: Mapping[str, Any]) -> str:
@@ -77,25 +85,13 @@ def _tool_sentence(columns: Mapping[str, Any]) -> str:
     names = columns["questions"].items()
     questions = [name if name == column else f"{name}={column}" for name, column in names]
     fields = [f"{role}={name}" for role, name in columns["read"].items()]
-    parts = [f"read as {columns['format']}"]
     title = f"question{'s' * (len(questions) > 1)}"
-    parts += [f"{title}: {_listed(questions)}"] if questions else []
+    parts = [f"{title}: {_listed(questions)}"] if questions else []
     parts += [f"fields: {', '.join(fields)}"] if fields else []
-    parts += _concluded(columns)
     left = [left_out_words(counted) for counted in columns["left_out"]]
-    parts += [f"left out: {_listed(left)}"] if left else []
-    parts += columns.get("notes", [])
-    return "; ".join(parts)
-
-
-def models_lines(columns: Mapping[str, Any]) -> list[str]:
-    """Return who of the annotators of a table was taken for a model, or that no judge was."""
-    if models := columns.get("models"):
-        return [f"models: {_listed(models)}"]
-    read = columns["read"]
-    if "kind" in read or folded_name(read.get("annotator", "")) not in JUDGES:
-        return []
-    return [f"each {read['annotator']} is taken for a person (else: tracker annotator kind)"]
+    left = [f"left out: {_listed(left)}"] if left else []
+    notes = columns.get("notes", [])
+    return "; ".join([f"read as {columns['format']}", *parts, *_concluded(columns), *left, *notes])
 
 
 def layout_lines(columns: Mapping[str, Any]) -> list[str]:
@@ -110,12 +106,14 @@ def layout_lines(columns: Mapping[str, Any]) -> list[str]:
     listed = {
         "one column per annotator": columns["annotators"],
         "kept as attributes": columns["kept"],
-        "left out": [left_out_words(counted) for counted in left] if tool else left,
-        "rows left out": rows_left_out(columns),
+        "left out": [left_out_words(counted) for counted in left]
+        if tool
+        else _with_reasons(columns),
+        "rows left out": _rows_left_out(columns),
         "sheets left out": columns.get("sheets_left_out", []),
     }
     lines += [f"{title}: {', '.join(names)}" for title, names in listed.items() if names]
-    lines += [_advice(left, items=False)] if left and not tool else []
+    lines += [] if tool else [line.strip("()") for line in _advice(columns, items=False)]
     return [*lines, *columns.get("notes", [])]
 
 
@@ -167,13 +165,21 @@ def question_sentence(payload: Mapping[str, Any]) -> str:
     return f"  {escaped_line(payload['question'])}: {'; '.join(parts)}"
 
 
-def _advice(left: Sequence[str], items: bool) -> str:
-    if items:
-        return f"to keep one: --keep {quote(left[0])}"
+def _with_reasons(columns: Mapping[str, Any]) -> list[str]:
+    """Return the columns that are left out, unreadable ones with the reason."""
+    reasons = {name: f" ({reason})" for name, reason in columns.get("unread", {}).items()}
+    return [name + reasons.get(name, "") for name in columns["left_out"]]
+
+
+def _advice(columns: Mapping[str, Any], items: bool) -> list[str]:
+    """Return how to use a column that is left out, unless none of its cells can be read."""
+    left = [name for name in columns["left_out"] if name not in columns.get("unread", {})]
+    if not left or items:
+        return [f"(to keep one: --keep {quote(left[0])})"] if left else []
     of_time = next((name for name in left if _OF_TIME.search(name)), None)
     name = left[0] if of_time is None else of_time
     role = "ROLE" if of_time is None else "labeled_at"
-    return f"to use one: --map {quote(f'{role}={name}')} or --keep {quote(name)}"
+    return [f"(to use one: --map {quote(f'{role}={name}')} or --keep {quote(name)})"]
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -184,7 +190,6 @@ def _listed(names: Sequence[str]) -> str:
 # -- An import before it is made: how its files are read, and their first rows --------------------
 
 
-_ALWAYS: Final = ("item", "annotator", "category")
 _SHOWN: Final = ("item", "annotator", "kind", "question", "category", "start", "end", "pass",
                  "labeled_at", "seconds", "confidence", "comment")  # fmt: skip
 _USUAL: Final = {"kind": "human", "pass": 1}
@@ -200,17 +205,12 @@ def preview_view(payload: Mapping[str, Any]) -> Iterator[RenderableType]:
         yield Text("\n".join([f"{columns['source']}:", *lines]))
     rows = payload["preview"]
     if rows:
-        shown = [name for name in _SHOWN if _is_shown(name, rows, payload)]
-        yield table(
-            [f"{name} " for name in shown], [[_cell(name, row[name]) for name in shown]
-                                             for row in rows]
-        )  # fmt: skip
-
-
-def _is_shown(name: str, rows: Sequence[Mapping[str, Any]], payload: Mapping[str, Any]) -> bool:
-    if name == "question":
-        return bool(payload.get("questions"))
-    return name in _ALWAYS or any(row[name] not in {None, _USUAL.get(name)} for row in rows)
+        filled = {name for row in rows for name in row if row[name] not in {None, _USUAL.get(name)}}
+        filled |= {"item", "annotator", "category"}
+        filled -= set() if payload.get("questions") else {"question"}
+        shown = [name for name in _SHOWN if name in filled]
+        cells = [[_cell(name, row[name]) for name in shown] for row in rows]
+        yield table([f"{name} " for name in shown], cells)
 
 
 def _cell(name: str, value: Any) -> str:

@@ -13,8 +13,8 @@ import numpy as np
 from sqlalchemy import Connection
 
 from tracker.core.errors import InvalidOption, NotFound, Refused
-from tracker.formats.batch import Cells, Faults, Numbers
-from tracker.formats.question_columns import OF_QUESTION, AskedQuestion
+from tracker.formats.batch import OF_QUESTION, Cells, Faults, Numbers
+from tracker.formats.column_roles import AskedQuestion
 from tracker.imports.lookup import CategoryIds
 from tracker.imports.values import Values, values_for_import
 from tracker.projects.names import near_names
@@ -99,8 +99,7 @@ class ImportQuestions:
         self.answered: dict[str, CategoryIds] = {}
         self._declared: dict[str, QuestionOptions] = {}
         self._stands_for: dict[str, str] = {}  # a file's name for a question: the project's
-        numbers = {question.question.id: question for question in made}
-        names = {question.question.name for question in made}
+        names = {question.name for question, _ in made}
         self._kindless = {
             question.name: question.options
             for question in asked
@@ -109,8 +108,7 @@ class ImportQuestions:
         self._made = {*self._kindless}  # those that may yet hold several categories
         self._columns = {question.name: question.column for question in asked if question.column}
         self.change: int | None = None  # the import's, once it is recorded
-        self._orders = {number: question.order for number, question in numbers.items()}
-        self._unused = set(self._orders)  # of those made
+        self._orders = {question.id: order for question, order in made}
 
     @property
     def several(self) -> bool:
@@ -129,8 +127,8 @@ class ImportQuestions:
     @property
     def facts(self) -> dict[str, str]:
         """The same for the import's record."""
-        said = ", ".join(f"{text} = {name}" for text, name in self.told.items())
-        return {"preferences": said} if said else {}
+        texts = [f"{text} = {name}" for text, name in self.told.items()]
+        return {"preferences": ", ".join(texts)} if texts else {}
 
     @property
     def by_cell(self) -> bool:
@@ -182,8 +180,7 @@ class ImportQuestions:
                 raise Refused(
                     f"{source} counts its spans in {options.offsets}, and {question.name!r} "
                     f"in {question.offsets}",
-                    f"import it into a project of its own, or another question: "
-                    f"{self._another(name, answers)} --offsets {options.offsets}",
+                    f"{self._elsewhere(name, answers)} --offsets {options.offsets}",
                 )
             if answers == has or (answers, has) == ("one", "several"):
                 continue
@@ -191,8 +188,7 @@ class ImportQuestions:
                 raise Refused(
                     f"{source} answers {name!r} with {_OF_ANSWERS[answers]}, and "
                     f"{question.name!r} is a question of {_OF_ANSWERS[has]}",
-                    f"import it into a project of its own, or another question: "
-                    f"{self._another(name, answers)}",
+                    self._elsewhere(name, answers),
                 )
             widened = self._set(question, QuestionOptions(answers=answers))
             if question.name in self.answered:
@@ -213,7 +209,10 @@ class ImportQuestions:
     def _declare(self, name: str, options: QuestionOptions, source: str) -> QuestionInfo:
         """Return the project's question for one of a file, made if it may be."""
         if name in self.known and not self.unnamed:
-            return self._as_in_file(self.known[name], options)
+            asked = self._kindless.pop(name, None)
+            if asked is None or name in self.answered:
+                return self.known[name]
+            return self._set(self.known[name], asked, options)  # as answers of the file are
         if self.made_with is not None:
             fixed = {key: value for key, value in vars(self.made_with).items() if value is not None}
             question = self._find(name, replace(options, **fixed))
@@ -226,13 +225,6 @@ class ImportQuestions:
         self._stands_for[name] = only
         return self.known[only]
 
-    def _as_in_file(self, question: QuestionInfo, options: QuestionOptions) -> QuestionInfo:
-        """Return a question; one that the user named without a kind gets that of the file."""
-        asked = self._kindless.pop(question.name, None)
-        if asked is None or question.name in self.answered:
-            return question
-        return self._set(question, asked, options)
-
     def split(
         self, columns: Mapping[str, Cells], bad: Faults, source: str, role: str = "category"
     ) -> list[Share]:
@@ -243,8 +235,7 @@ class ImportQuestions:
         """
         wide = [column for column in columns if column.startswith(OF_QUESTION)]
         if wide and role == "category":
-            names = ((column, column.removeprefix(OF_QUESTION)) for column in wide)
-            return [Share(self._of_column(name, source), None, column) for column, name in names]
+            return [Share(self._of_column(column, source), None, column) for column in wide]
         if wide:
             raise Refused(
                 f"{source} has one {role} column for several questions",
@@ -270,18 +261,16 @@ class ImportQuestions:
     def close(self, change: int) -> None:
         """Record the use of the questions that were made and not answered, with the import."""
         self.change = change
-        for number in sorted(self._unused):
+        used = {ids.question.id for ids in self.answered.values()}
+        for number in sorted(self._orders.keys() - used):
             self._use(QuestionKey(self.project.id, number))
 
     def _use(self, question: QuestionKey) -> None:
         """Record that the import uses a question or, if it made it, that it did, and the order."""
         assert self.change is not None, "a use is of a change"
-        number = question.question_id
-        is_new = number in self._orders
-        record_question_use(self.connection, question, self.change, made=is_new)
-        if is_new:
-            self._unused.discard(number)
-            order = self._orders[number]
+        order = self._orders.get(question.question_id)
+        record_question_use(self.connection, question, self.change, made=order is not None)
+        if order is not None:
             record_category_facts(self.connection, question, self.change, order=order)
 
     def _only(self, source: str) -> QuestionInfo:
@@ -296,32 +285,30 @@ class ImportQuestions:
             + ", ".join(names),
         )
 
-    def _of_column(self, name: str, source: str) -> CategoryIds:
+    def _of_column(self, column: str, source: str) -> CategoryIds:
+        name = column.removeprefix(OF_QUESTION)
         question = self._find(name)
         if question is None:
-            raise Refused(
-                f"{source} has a column for {name!r}; {self._unknown(name)}", self._advice(name)
-            )
+            unknown = f"{source} has a column for {name!r}; {self._unknown(name)}"
+            raise Refused(unknown, self._advice(name))
         return self._ids(question)
 
     def _by_cell(self, cells: Cells, bad: Faults, role: str) -> Iterator[Share]:
         places: dict[str, list[int]] = {}
         for code, text in enumerate(cells.texts):
             name = text.strip()
-            strange = self.only_asked and name not in self.asked
-            question = self._find(name) if name and not strange else None
-            if question is not None:
-                places.setdefault(question.name, []).append(code)
-                continue
             if not name:
                 reason = "the question is empty"
-            elif strange:
+            elif self.only_asked and name not in self.asked:
                 reason = (
                     f"the row answers {name!r}, not {' or '.join(map(repr, self.asked))}; leave "
                     "out --question or, if the column means something else, say --map question="
                 )
-            else:
+            elif (question := self._find(name)) is None:
                 reason = f"{self._unknown(name)}; {self._advice(name)}"
+            else:
+                places.setdefault(question.name, []).append(code)
+                continue
             for n in np.flatnonzero(cells.codes == code).tolist():
                 bad.add(n, reason, "question")
         for name, codes in places.items():
@@ -334,10 +321,8 @@ class ImportQuestions:
         if self.made_with is not None and (self.unnamed or name not in self.known):
             options = options or self.made_with
             if len(self.known) >= _MOST_LEARNT:
-                raise Refused(
-                    f"there are {_MOST_LEARNT} different questions or more",
-                    "is that the right column? --map question=COLUMN, or --map question= for none",
-                )
+                way = "is that the right column? --map question=COLUMN, or --map question= for none"
+                raise Refused(f"there are {_MOST_LEARNT} different questions or more", way)
             if self.unnamed:
                 first = self.known.pop(ONLY_QUESTION)
                 self._set(name_question(self.connection, first, name), options)
@@ -346,14 +331,14 @@ class ImportQuestions:
                     self.connection, self.project, name, options, self._orders
                 )
                 self._orders[question.id] = order
-                self._unused.add(question.id)
                 self.known[name] = question
         self.unnamed = self.unnamed and name not in self.known
         return self.known.get(name)
 
-    def _another(self, name: str, answers: str) -> str:
-        """Return the option that imports what answers a question into another one."""
-        return f"--question {quote(f'NAME={self._columns.get(name, name)}:{answers}')}"
+    def _elsewhere(self, name: str, answers: str) -> str:
+        """Return how to import what answers a question into another one."""
+        option = f"--question {quote(f'NAME={self._columns.get(name, name)}:{answers}')}"
+        return f"import it into a project of its own, or another question: {option}"
 
     def _unknown(self, name: str) -> str:
         return f"{self.project.name!r} has no question {name!r}"
@@ -390,67 +375,44 @@ def questions_for_import(
 
     Raises InvalidOption if one is not as its options say.
     """
-    started = _started(connection, name, options, asked) if create else None
+    only = (AskedQuestion(ONLY_QUESTION, "", options),)
+    started = _start(connection, name, (asked or only)[0]) if create else None
+    additions, before = [started] if started else [], list[QuestionInfo]()
     project = started.question.project if started else find_project(connection, name)
-    additions = [started] if started else []
-    questions = [started.question] if started else _standing(connection, project)
-    before = [] if started else [question.name for question in questions]
-    empty = started is not None or not questions
-    answered = asked or ([AskedQuestion(ONLY_QUESTION, "", options)] if empty else [])
-    for by_user in answered:
-        question = next(
-            (candidate for candidate in questions if candidate.name == by_user.name), None
-        )
-        if question is None:
-            numbers = [of_import.question.id for of_import in additions]
-            additions.append(
-                make_question(connection, project, by_user.name, by_user.options, numbers)
-            )
-            questions.append(additions[-1].question)
+    if started is None:
+        lock_project(connection, project.id)  # no other import changes them until this one ends
+        vacant = {question.id for question in vacant_questions(connection, project)}
+        questions = list_questions(connection, project)
+        before = [question for question in questions if question.id not in vacant]
+    known = {question.name: question for question in before or [made[0] for made in additions]}
+    for by_user in asked or (() if before else only):
+        if by_user.name not in known:
+            numbers = [question.id for question, _ in additions]
+            made = make_question(connection, project, by_user.name, by_user.options, numbers)
+            additions.append(made)
+            known[by_user.name] = made.question
         elif started is None:
-            _check_as_asked(question, by_user.options, len(questions) > 1)
-    if not answered:
-        for question in questions:
-            _check_as_asked(question, options, len(questions) > 1)
-    into = ImportQuestions(
-        connection,
-        questions,
-        asked,
-        options if empty and (by_row or not asked) else None,
-        additions,
-        only_asked=any(not question.column for question in asked) and not by_row,
-    )
+            _check_as_asked(known[by_user.name], by_user.options, len(known) > 1)
+    for question in () if asked else before:
+        _check_as_asked(question, options, len(known) > 1)
+    made_with = None if before or (asked and not by_row) else options
+    only_asked = any(not question.column for question in asked) and not by_row
+    every = [*known.values()]
+    into = ImportQuestions(connection, every, asked, made_with, additions, only_asked=only_asked)
+    names = [question.name for question in before]
     into.warnings = [
-        f"the question {of_import.question.name!r} is new; {near}"
-        for of_import in additions
-        if (near := near_names(of_import.question.name, before, cutoff=0.8))
+        f"the question {question.name!r} is new; {near}"
+        for question, _ in additions
+        if (near := near_names(question.name, names, cutoff=0.8))
     ]
     return into
 
 
-def _standing(connection: Connection, project: ProjectInfo) -> list[QuestionInfo]:
-    """Return the questions of a project that no other import changes until this one ends.
-
-    There are none if all are vacant.
-    """
-    lock_project(connection, project.id)
-    vacant = {question.id for question in vacant_questions(connection, project)}
-    return [
-        question for question in list_questions(connection, project) if question.id not in vacant
-    ]
-
-
-def _started(
-    connection: Connection,
-    name: str,
-    options: QuestionOptions,
-    asked: Sequence[AskedQuestion],
-) -> MadeQuestion | None:
+def _start(connection: Connection, name: str, first: AskedQuestion) -> MadeQuestion | None:
     """Return the first question of the project if there was none of that name until now."""
     try:
         find_project(connection, name)
     except NotFound:
-        first = asked[0] if asked else AskedQuestion(ONLY_QUESTION, "", options)
         with suppress(ProjectExists):  # made since we looked, by another program
             return start_project(connection, name, first.options, first.name)
     return None
@@ -463,9 +425,8 @@ def _check_as_asked(question: QuestionInfo, options: QuestionOptions, several: b
     for option, setting in _SETTINGS.items():
         value, has = getattr(options, option), getattr(question, setting)
         if value is not None and value != has:
-            change = f"change it: tracker {where} --{option} {value}"
-            raise InvalidOption(
-                f"{subject} has --{option} {has or 'not set'}, not {value}",
-                f"leave the option out, or "
-                f"{change if option in {'scale', 'wanted'} else 'name another question'}",
-            )
+            mend = "name another question"
+            if option in {"scale", "wanted"}:
+                mend = f"change it: tracker {where} --{option} {value}"
+            subject = f"{subject} has --{option} {has or 'not set'}, not {value}"
+            raise InvalidOption(subject, f"leave the option out, or {mend}")

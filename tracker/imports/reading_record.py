@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from tracker.formats.left_out import left_out_words
+from tracker.formats.reader import left_out_words
 
 if TYPE_CHECKING:
     from tracker.formats.reader import Reading
-    from tracker.formats.registry import Source
+    from tracker.readers.registry import Source
 
 ALWAYS: Final = ("format", "header_row", "encoding", "date_format")
 """What the record of a file says in any case; null if there is no such thing in its format."""
@@ -49,23 +50,22 @@ def reading_record(sources: Iterable[Source], reading: Reading) -> ReadingRecord
     Files that were read alike are told once: ``files`` says how many, if there are several, and
     ``others`` has the further ways with the name of the first ``file`` of each.
     """
-    counted: dict[str, int] = {REJECTED: reading.rejections.count, **reading.left_out}
+    counted = Counter({REJECTED: reading.rejections.count, **reading.left_out})
     readings: dict[str, dict[str, Any]] = {}
     files, unlisted = 0, 0
     always = dict.fromkeys(ALWAYS) | {"date_format": reading.options.date_format} | reading.facts
-    for option in ("annotator", "annotator_from"):
-        if (value := getattr(reading.options, option)) is not None:
-            always[option] = value
-    if reading.mapped.pattern is not None:
-        always["pattern"] = reading.mapped.pattern.text
+    pattern, options = reading.mapped.pattern, reading.options
+    names = ("annotator", "annotator_from", "blank", "counts", "each")
+    stated = {name: getattr(options, name) for name in names}
+    stated["pattern"] = None if pattern is None else pattern.text
+    always |= {name: value for name, value in stated.items() if value}
     for source in sources:
         for name, facts in source.facts_by_file.items():
             layout = source.layouts.get(name)
             columns = {} if layout is None else layout.to_dict()
             if layout is not None and "format" not in columns:  # a tool's counts are in left_out
-                counted["column"] = counted.get("column", 0) + len(columns["left_out"])
-            for noun, number in columns.get("rows_left_out", {}).items():
-                counted[noun] = counted.get(noun, 0) + number
+                counted["column"] += len(columns["left_out"])
+            counted.update(columns.get("rows_left_out", {}))
             way = always | facts | {"columns": _bounded(column_roles(columns))}
             files += 1
             key = json.dumps(way, sort_keys=True)

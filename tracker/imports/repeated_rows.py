@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from shlex import quote
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,9 +16,8 @@ from tracker.formats.batch import KEEP, Rejections
 from tracker.formats.column_names import folded_name
 from tracker.formats.column_roles import Layout, Mapped
 from tracker.formats.reader import Reading, ReadOptions
-from tracker.formats.registry import Source, read_batches
 from tracker.imports.parts import Parts
-from tracker.imports.validate import Contradiction
+from tracker.readers.registry import Source, read_batches
 
 _MOST_COLUMNS = 100
 _MOST_JOINED = 3
@@ -33,6 +32,29 @@ _ROUNDS = {"round", "attempt", "trial", "repetition", "wave", "run", "session"}
 
 Place = tuple[int, int]
 """The number of a file, and a line in it."""
+ROW = ("question_id", "source", "line", "annotator_id", "item_id")
+"""The columns that tell staged rows apart."""
+
+
+class Contradiction(NamedTuple):
+    """A row that contradicts another of its file."""
+
+    question_id: int
+    source: int
+    line: int
+    annotator_id: int
+    item_id: int
+    item: str
+    reason: str
+
+    @classmethod
+    def of(cls, row: Any, reason: str) -> Contradiction:
+        return cls(**{name: getattr(row, name) for name in (*ROW, "item")}, reason=reason)
+
+    @property
+    def answer(self) -> tuple[int, ...]:
+        """What tells the answers of a file apart, but for passes and times."""
+        return (self.question_id, self.source, self.annotator_id, self.item_id)
 
 
 def with_columns_apart(
@@ -51,25 +73,20 @@ def with_columns_apart(
     """
     answers: defaultdict[tuple[int, ...], dict[Place, None]] = defaultdict(dict)
     for row in (*contradictory, *repeated):
-        answers[row.answer][row.place] = None
+        answers[row.answer][row.source, row.line] = None
     numbers = alone and bool(contradictory)
     words: dict[tuple[int, ...], str] = {}
+    ways = files.rejections.ways
     for apart in files.columns_apart([*answers.values()], numbers=numbers):
-        named = f"{' and '.join(map(repr, apart.names))} ({apart.option})"
-        words |= {answer: named for answer, places in answers.items() if apart.differ(places)}
+        differ = f"; the rows differ in {' and '.join(map(repr, apart.names))} ({apart.option})"
+        words |= {answer: differ for answer, places in answers.items() if apart.differ(places)}
         ignored = " ".join(f"--ignore {quote(name)}" for name in apart.names)
-        files.rejections.ways += [
-            f"use what tells the rows apart: {apart.option}; or pass over it: {ignored}"
-        ]
+        ways.append(f"use what tells the rows apart: {apart.option}; or pass over it: {ignored}")
     if contradictory and not words:
-        files.rejections.ways += [
-            "or say what a second answer is: --repeat revision, or --repeat pass"
-        ]
+        ways.append("or say what a second answer is: --repeat revision, or --repeat pass")
 
     def worded(row: Contradiction) -> Contradiction:
-        named = words.get(row.answer)
-        differ = "" if named is None else f"; the rows differ in {named}"
-        return row._replace(reason=row.reason + differ)
+        return row._replace(reason=row.reason + words.get(row.answer, ""))
 
     return [*map(worded, contradictory)], [worded(row) for row in repeated if row.answer in words]
 
@@ -92,37 +109,29 @@ class Files:
         ``answers`` holds the places of each answer's rows. With ``numbers`` these may be columns
         in which no value comes again.
         """
-        by_file: defaultdict[int, list[Collection[Place]]] = defaultdict(list)
+        by_source: defaultdict[int, list[Collection[Place]]] = defaultdict(list)
+        source_of = {
+            file: number
+            for number in range(1, len(self.sources) + 1)
+            for low, high in self.parts.numbers_of(number)
+            for file in range(low, high + 1)
+        }
         for places in answers:
-            if len(set(places)) > 1:
-                by_file[self._source(next(iter(places))[0])].append(places)
-        for number, groups in sorted(by_file.items()):
-            source = self.sources[number - 1]
-            layouts = (each for each in source.layouts.values() if isinstance(each, Layout))
-            layout = next(layouts, None)
+            if len(places) > 1:
+                by_source[source_of[next(iter(places))[0]]].append(places)
+        for number, groups in sorted(by_source.items()):
+            layouts = self.sources[number - 1].layouts.values()
+            layout = next((each for each in layouts if isinstance(each, Layout)), None)
             if layout is None or "item" not in layout.roles:
                 continue
-            unused = self._unused(layout)
-            cells = self._cells(number, unused, {place for places in groups for place in places})
-            names = _telling(cells, groups, numbers=numbers)
-            if names:
+            names, ignored = [*layout.names], self.options.ignore
+            left = dict.fromkeys(layout.to_dict()["left_out"])
+            unused = [name for name in left if names.count(name) == 1 and name not in ignored]
+            places = {place for places in groups for place in places}
+            cells = self._cells(number, unused[:_MOST_COLUMNS], places)
+            if telling := _find_telling(cells, groups, numbers=numbers):
                 item = layout.name_of(layout.roles["item"])
-                yield Apart(names, _option(item, names, cells), cells)
-
-    def _source(self, number: int) -> int:
-        """Return the number of the source that a file is of."""
-        for source in range(1, len(self.sources) + 1):
-            if any(low <= number <= high for low, high in self.parts.numbers_of(source)):
-                return source
-        return number
-
-    def _unused(self, layout: Layout) -> list[str]:
-        """Return the columns that have no role, of those that have a name of their own."""
-        names = [*layout.names]
-        left = [*dict.fromkeys(layout.to_dict()["left_out"])]
-        return [
-            name for name in left if names.count(name) == 1 and name not in self.options.ignore
-        ][:_MOST_COLUMNS]
+                yield Apart(telling, _option(item, telling, cells), cells)
 
     def _cells(
         self, number: int, unused: Sequence[str], places: Collection[Place]
@@ -181,7 +190,7 @@ class Apart(NamedTuple):
         return any(self.cells[name].differs(places) for name in self.names)
 
 
-def _telling(
+def _find_telling(
     columns: Mapping[str, _Column], answers: Sequence[Collection[Place]], *, numbers: bool
 ) -> list[str]:
     """Return the fewest columns that tell the rows of most answers apart, or differ in some.
@@ -204,16 +213,15 @@ def _telling(
 
     chosen: list[str] = []
     while differing and len(chosen) < _MOST_JOINED:
-        before = apart(chosen) if chosen else 0
-        if chosen and before >= _ENOUGH * len(answers):
+        before = apart(chosen)
+        if before >= _ENOUGH * len(answers):
             break
+        gains = {name: apart([*chosen, name]) for name in differing}
         best = min(
             differing,
-            key=lambda name: (
-                -apart([*chosen, name]), columns[name].numbers_rows, columns[name].distinct,
-            ),
-        )  # fmt: skip
-        if chosen and (apart([*chosen, best]) <= before or columns[best].numbers_rows):
+            key=lambda name: (-gains[name], columns[name].numbers_rows, columns[name].distinct),
+        )
+        if chosen and (gains[best] <= before or columns[best].numbers_rows):
             break
         chosen.append(best)
         differing.remove(best)

@@ -11,7 +11,7 @@ from sqlalchemy import Connection
 
 from tracker.imports.lookup import AnnotatorIds, CategoryIds
 from tracker.imports.normalize import Intake
-from tracker.projects.annotators import AnnotatorInfo, list_annotators
+from tracker.projects.annotators import list_annotators
 from tracker.projects.categories import category_names, project_labels_by_category
 from tracker.projects.identities import alike_annotators, name_fullness
 from tracker.projects.names import are_spelt_alike, resembling_names
@@ -25,18 +25,11 @@ _SLIP = 10
 
 
 class Resemblance(NamedTuple):
-    """A new name that resembles another.
+    """A new name of a category or of an annotator (``what``) that resembles an ``other`` one.
 
-    Attributes:
-        what: ``category`` or ``annotator``.
-        name: the new one.
-        other: what it resembles.
-        known: whether that was there before the import.
-        goes: the one of the two that a merge proposes to give up.
-        stays: the one into which it goes.
-        project: in which they are.
-        question: of categories, if the project asks several.
-        why: in what they are alike, of annotators.
+    ``known`` says whether that was there before the import, and ``why`` in what two annotators are
+    alike. A merge proposes that ``goes`` becomes ``stays``. ``question`` is that of categories, if
+    the project asks several.
     """
 
     what: str
@@ -116,7 +109,11 @@ def _of_annotators(
     if not ids.met - ids.before or len(ids.names) > _MOST_COMPARED:
         return
     everybody = list_annotators(connection, project)
-    new = [person for person in everybody if not _was_there(person, ids)]
+    new = [
+        person
+        for person in everybody
+        if ids.before.isdisjoint({person.id, *(ids.names[name] for name in person.aliases)})
+    ]
     people = {person.id: person for person in everybody}
     numbers = {person.id for person in new}
     pairs = {
@@ -131,8 +128,8 @@ def _of_annotators(
             if person.kind == kind and person.id not in numbers
             for name in person.names
         }
-        slips = resembling_names([person.name for person in new if person.kind == kind], known)
-        owners = {person.name: person.id for person in new}
+        owners = {person.name: person.id for person in new if person.kind == kind}
+        slips = resembling_names(list(owners), known)
         pairs = {
             (owners[name], known[other]): "the same name but for a slip"
             for name, other in slips.items()
@@ -143,7 +140,3 @@ def _of_annotators(
         yield Resemblance(
             "annotator", newer, older, resembled not in numbers, less, fuller, project.name, why=why
         )
-
-
-def _was_there(person: AnnotatorInfo, ids: AnnotatorIds) -> bool:
-    return not ids.before.isdisjoint({person.id, *(ids.names[name] for name in person.aliases)})

@@ -10,12 +10,18 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
-from tracker.formats.batch import LISTED, Cells
+import numpy as np
+
+from tracker.formats.batch import KEEP, LISTED, Batch, Cells, Faults
 
 _ESCAPE = r"""\\[\\'"abfnrtvxuU]"""
-_VALUE = rf"""(?:'(?:[^'\\]|{_ESCAPE})*'|"(?:[^"\\]|{_ESCAPE})*"|-?\d+(?:\.\d+)?)"""
+_VALUE = rf"""(?:'(?:[^'\\]|{_ESCAPE})*'|"(?:[^"\\]|{_ESCAPE})*"|-?\d+(?:\.\d+)?|None|True|False)"""
 _PYTHON_LIST = re.compile(rf"\[\s*{_VALUE}(?:\s*,\s*{_VALUE})*\s*,?\s*\]")
 """A list of texts and numbers; without a comma between two of them Python would make them one."""
+
+_NAMES = re.compile(r"""\s*\[\s*(?:['"]|-?\d+\s*[,\]]|\])""")
+"""The beginning of a list of texts or numbers."""
+_NEVER_LISTS = ("item", "text", "gold")
 
 _RESULTS = {"choices", "labels", "hypertextlabels", "rectanglelabels", "rating", "taxonomy"}
 _PLACES = {"start", "end", "x", "y"}
@@ -23,12 +29,7 @@ _PLACES = {"start", "end", "x", "y"}
 
 def listed_texts(text: str) -> list[str] | None:
     """Return the texts of a cell that is a list of texts or numbers; None for anything else."""
-    if text[:1] + text[-1:] != "[]":
-        return None
-    value = _value(text)
-    if value is None and _PYTHON_LIST.fullmatch(text):
-        with suppress(ValueError, SyntaxError):
-            value = ast.literal_eval(text)
+    value = _value(text) if text[:1] + text[-1:] == "[]" else None
     if not isinstance(value, list) or not {*map(type, value)} <= {str, int, float}:
         return None
     return [str(member).strip() for member in value]
@@ -58,11 +59,71 @@ def with_lists(cells: Cells, known: Collection[str]) -> Cells:
     return replace(cells.mapped(change), listed=True)
 
 
-def _value(text: str) -> Any:
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
+def with_parallel_lists(batch: Batch, bad: Faults) -> Batch:
+    """Return a batch with a record for each member of lists of annotators and their categories.
+
+    Reasons for other lists of annotators are added to ``bad``: a list is never a name.
+    """
+    names = batch.columns.get("annotator")
+    if names is None or not any(map(_NAMES.match, names.texts)):
+        return batch
+    every = np.arange(len(batch.lines))
+    columns = [cells.at(every) for cells in batch.columns.values()]
+    rows: list[int] = []
+    records: list[dict[str, str]] = []
+    for row, texts in enumerate(zip(*columns, strict=True)):
+        parts = [dict(zip(batch.columns, texts, strict=True))]
+        annotators = parts[0]["annotator"]
+        if _NAMES.match(annotators):
+            lists = {
+                role: members
+                for role, text in parts[0].items()
+                if not role.startswith((KEEP, *_NEVER_LISTS))
+                and (members := _members(text)) is not None
+            }
+            numbers = {len(members): role for role, members in reversed(lists.items())}
+            if "annotator" not in lists or not any(role.startswith("category") for role in lists):
+                reason = f"the annotator is a list, {annotators}, and the category is not"
+                bad.add(len(rows), reason, "annotator")
+            elif len(numbers) > 1:
+                number = len(lists["annotator"])
+                other, role = next(pair for pair in numbers.items() if pair[0] != number)
+                reason = f"{number} annotators, and {other} of {role.rpartition(':')[2]!r}"
+                bad.add(len(rows), reason, role)
+            else:
+                parts = [
+                    parts[0] | dict(zip(lists, each, strict=True))
+                    for each in zip(*lists.values(), strict=True)
+                ]
+        rows += [row] * len(parts)
+        records += parts
+    cells = {
+        role: replace(Cells.of_texts([each[role] for each in records]), listed=column.listed)
+        for role, column in batch.columns.items()
+    }
+    return replace(
+        batch, lines=batch.lines[np.array(rows, np.int64)], columns=cells, rows_repeat=True
+    )
+
+
+def _members(text: str) -> list[str] | None:
+    """Return the members of a list as texts, a list among them as JSON; None for other texts."""
+    value = _value(text)
+    if not isinstance(value, list) or any(isinstance(member, dict) for member in value):
         return None
+    return [
+        "" if member is None else member if isinstance(member, str) else json.dumps(member)
+        for member in value
+    ]
+
+
+def _value(text: str) -> Any:
+    """Return the value of a text that is JSON, or a list of texts and numbers as in Python."""
+    with suppress(ValueError, RecursionError):
+        return json.loads(text)
+    with suppress(ValueError, SyntaxError):
+        return ast.literal_eval(text.strip()) if _PYTHON_LIST.fullmatch(text.strip()) else None
+    return None
 
 
 def _is_of_label_studio(value: Any) -> bool:

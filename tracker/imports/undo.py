@@ -6,32 +6,28 @@ from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Annotated, Any
 
-from sqlalchemy import Connection, and_, or_, select, update
+from sqlalchemy import Connection, and_, exists, or_, select, update
 
 from tracker.core import clock
 from tracker.core.errors import InvalidOption, NotFound
 from tracker.core.results import Hidden, Json, OptionalTime, Record, Spread, Time
 from tracker.imports.item_facts import undo_item_facts
 from tracker.imports.reading_record import ReadingRecord
-from tracker.imports.withdrawal import end_withdrawals, is_sync, retire_answers
-from tracker.projects.projects import (
-    check_labels_here,
-    find_project,
-    lock_project,
-    record_change,
-)
+from tracker.imports.withdrawal import end_withdrawals
+from tracker.projects.projects import check_labels_here, find_project, lock_project, record_change
 from tracker.projects.questions import UNDO, leave_questions, questions_used, reset_empty_project
 from tracker.projects.supersede import restore_superseded_labels, supersede_labels
 from tracker.projects.touched import log_touched_items
 from tracker.storage import backends, seals
 from tracker.storage.current import apply_kind_facts
-from tracker.storage.schema import Change, Import, Label, PastLabel, Project, Source
+from tracker.storage.schema import Change, Import, Label, PastLabel, Project, Source, Sync
 
 if TYPE_CHECKING:
     from tracker.render.tables import Table
 
 _labels = Label.__table__
 _past = PastLabel.__table__
+_COPIED = ("project", "project_id", "recorded_at", "undone_at")
 
 
 @dataclass(frozen=True)
@@ -101,19 +97,13 @@ def list_imports(
     Only those of numbers above ``after``, and of these the first ``limit``.
     """
     undone = Change.__table__.alias("undone")
+    of_undo = and_(undone.c.project_id == Import.project_id, undone.c.id == Import.undone_by)
+    moments = Change.recorded_at, undone.c.recorded_at.label("undone_at")
     statement = (
-        select(
-            Import.__table__,
-            Project.name.label("project"),
-            Change.recorded_at,
-            undone.c.recorded_at.label("undone_at"),
-        )
+        select(Import.__table__, Project.name.label("project"), *moments)
         .join(Project, Project.id == Import.project_id)
         .join(Change, and_(Change.project_id == Import.project_id, Change.id == Import.change_id))
-        .outerjoin(
-            undone,
-            and_(undone.c.project_id == Import.project_id, undone.c.id == Import.undone_by),
-        )
+        .outerjoin(undone, of_undo)
         .where(Import.id > after)
         .order_by(Import.id)
         .limit(limit)
@@ -132,15 +122,12 @@ def list_imports(
         sources.setdefault(row.import_id, []).append(ImportSource(row.name, row.digest))
     return [
         ImportInfo(
-            row.id,
-            row.project,
-            row.project_id,
-            row.change_id,
-            row.recorded_at,
-            tuple(sources.get(row.id, ())),
-            ImportedRows(*(getattr(row, field.name) for field in fields(ImportedRows))),
+            id=row.id,
+            change=row.change_id,
+            sources=tuple(sources.get(row.id, ())),
+            counts=ImportedRows(*(getattr(row, field.name) for field in fields(ImportedRows))),
+            **{name: getattr(row, name) for name in _COPIED},
             **ReadingRecord.stored(row.reading),
-            undone_at=row.undone_at,
         )
         for row in connection.execute(statement)
     ]
@@ -159,43 +146,34 @@ def undo_import(connection: Connection, number: int) -> ImportInfo:
 
     Raises NotFound for an unknown import, InvalidOption for one that was undone before.
     """
-    undone = find_import(connection, number)
-    check_labels_here(find_project(connection, undone.project))
-    project_id = undone.project_id
+    project_id = find_import(connection, number).project_id
     lock_project(connection, project_id)
     undone = find_import(connection, number)
+    project = find_project(connection, undone.project)
+    check_labels_here(project)
     if undone.undone_at is not None:
         raise InvalidOption(f"import {number} was undone on {clock.iso(undone.undone_at)}")
-    project = find_project(connection, undone.project)
     used = questions_used(connection, project, undone.change)
-    detail = {"import": number} | used.to_log()
-    change, _ = record_change(connection, project_id, UNDO, detail)
+    change, _ = record_change(connection, project_id, UNDO, {"import": number} | used.to_log())
     leave_questions(connection, used, undone.change, change)
+    past, labels = ((rows.c.project_id == project_id) for rows in (_past, _labels))
     connection.execute(
         update(_past)
-        .where(
-            _past.c.project_id == project_id,
-            _past.c.change_id == undone.change,
-            _past.c.taken_back_by.is_(None),
-        )
+        .where(past, _past.c.change_id == undone.change, _past.c.taken_back_by.is_(None))
         .values(taken_back_by=change)
     )
-    supersede_labels(
-        connection,
-        and_(_labels.c.project_id == project_id, _labels.c.change_id == undone.change),
-        taken_back_by=change,
-    )
-    taken_back = and_(_past.c.project_id == project_id, _past.c.taken_back_by == change)
-    if is_sync(connection, project_id, undone.change):
+    of_import = and_(labels, _labels.c.change_id == undone.change)
+    supersede_labels(connection, of_import, taken_back_by=change)
+    taken_back = and_(past, _past.c.taken_back_by == change)
+    of_sync = exists().where(Sync.project_id == project_id, Sync.change_id == undone.change)
+    if connection.scalar(select(of_sync)):
         given_back = end_withdrawals(connection, project_id, undone.change, change)
-        retire_answers(connection, project_id, given_back)
-        taken_back = or_(taken_back, and_(_past.c.project_id == project_id, given_back))
+        taken_back = or_(taken_back, and_(past, given_back))
     items = select(_past.c.question_id, _past.c.item_id).where(taken_back)
     log_touched_items(connection, project_id, change, items)
     restore_superseded_labels(connection, project_id, taken_back)
-    backends.backend_of(connection).rows_added(
-        connection, project_id, undone.counts.rows, (_labels, _past)
-    )
+    backend, tables = backends.backend_of(connection), (_labels, _past)
+    backend.rows_added(connection, project_id, undone.counts.rows, tables)
     connection.execute(update(Import).where(Import.id == number).values(undone_by=change))
     reset_empty_project(connection, project)
     undo_item_facts(connection, project_id, undone.change)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from tracker.core.errors import InvalidOption, Refused
 from tracker.projects.names import near_names
@@ -13,26 +14,25 @@ Value = tuple[str | None, str, str]
 """The question (None: all), what files have, and what it stands for."""
 
 
-class Values:
-    def __init__(self, of_file: Sequence[Value] = (), of_user: Sequence[Value] = ()) -> None:
-        """What the user says goes before what a file says."""
-        self._all = (*of_file, *of_user)
-        self._of_user = of_user
+class Values(NamedTuple):
+    """What the user says goes before what a file says."""
+
+    of_file: Sequence[Value] = ()
+    of_user: Sequence[Value] = ()
 
     def of(self, question: str) -> Mapping[str, str]:
         """Return what cells of a question stand for; what is said of all questions yields."""
-        general = {old: new for whose, old, new in self._all if whose is None}
-        return general | {old: new for whose, old, new in self._all if whose == question}
+        every = (*self.of_file, *self.of_user)
+        return {old: new for name in (None, question) for whose, old, new in every if whose == name}
 
     def unmet(self, met: Mapping[str, Collection[str]]) -> Iterator[str]:
         """Yield a sentence for each value of the user that none of the cells, by question, had."""
-        for whose, old, _ in self._of_user:
+        for whose, old, _ in self.of_user:
             if not any(old in cells for name, cells in met.items() if whose in {None, name}):
-                question = old.partition(":")[0] if whose is None and ":" in old else ""
-                near = near_names(question, met) if question else None
-                yield f"no cell{'' if whose is None else f' of {whose}'} is {old!r}" + (
-                    f"; if {question!r} is a question: {near}" if near else ""
-                )
+                question, colon, _ = old.partition(":")
+                near = near_names(question, met) if whose is None and colon and question else None
+                advice = f"; if {question!r} is a question: {near}" if near else ""
+                yield f"no cell{'' if whose is None else f' of {whose}'} is {old!r}{advice}"
 
 
 def values_for_import(
@@ -43,29 +43,23 @@ def values_for_import(
     ``questions`` are those of the project. Raises InvalidOption, and Refused for a file that
     cannot be read or names another question.
     """
-    of_file = [] if file is None else _of_file(Path(file), questions)
-    of_user = [_parsed(pair, questions) for pair in pairs]
-    first: dict[tuple[str | None, str], str] = {}
-    for whose, old, new in of_user:
-        before = first.setdefault((whose, old), new)
+    of_file = [] if file is None else _read_file(Path(file), questions)
+    of_user: dict[tuple[str | None, str], str] = {}
+    for pair in pairs:
+        old, equals, new = (part.strip() for part in pair.partition("="))
+        question, colon, rest = (part.strip() for part in old.partition(":"))
+        whose = question if colon and question in questions else None
+        old = rest if whose else old
+        if not equals or not old:
+            raise InvalidOption(f"--value {pair!r} is not OLD=NEW", "such as: '5 stars=5'")
+        before = of_user.setdefault((whose, old), new)
         if before != new:
-            raise InvalidOption(
-                f"--value: {old!r} stands for {before!r} and for {new!r}", "leave one out"
-            )
-    return Values(of_file, of_user)
+            both = f"{old!r} stands for {before!r} and for {new!r}"
+            raise InvalidOption(f"--value: {both}", "leave one out")
+    return Values(of_file, [(*key, new) for key, new in of_user.items()])
 
 
-def _parsed(pair: str, questions: Collection[str]) -> Value:
-    old, equals, new = pair.partition("=")
-    question, colon, rest = old.partition(":")
-    whose = question.strip() if colon and question.strip() in questions else None
-    old = (rest if whose else old).strip()
-    if not equals or not old:
-        raise InvalidOption(f"--value {pair!r} is not OLD=NEW", "such as: '5 stars=5'")
-    return whose, old, new.strip()
-
-
-def _of_file(path: Path, questions: Collection[str]) -> list[Value]:
+def _read_file(path: Path, questions: Collection[str]) -> list[Value]:
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
             rows = list(csv.DictReader(file, restval=""))
@@ -75,28 +69,18 @@ def _of_file(path: Path, questions: Collection[str]) -> list[Value]:
         raise Refused(f"{path} cannot be read: {error}") from None
     if not rows or not {"old", "new"} <= rows[0].keys() <= {"old", "new", "question"}:
         has = f"; it has {', '.join(map(str, rows[0]))}" if rows else ""
-        raise Refused(
-            f"{path} is no file of values",
-            f"it needs the columns old and new, and may have question{has}",
-        )
-    values = [
-        ((row.get("question") or "").strip() or None, row["old"].strip(), row["new"].strip())
-        for row in rows
-    ]
-    first: dict[tuple[str | None, str], tuple[int, str]] = {}
-    for line, (whose, old, new) in enumerate(values, 2):
-        before, other = first.setdefault((whose, old), (line, new))
+        mend = f"it needs the columns old and new, and may have question{has}"
+        raise Refused(f"{path} is no file of values", mend)
+    values: dict[tuple[str | None, str], tuple[int, str]] = {}
+    for line, row in enumerate(rows, 2):
+        whose, old, new = ((row.get(name) or "").strip() for name in ("question", "old", "new"))
+        before, other = values.setdefault((whose or None, old), (line, new))
+        place = f"{path}, line {line}"
         if other != new:
-            raise Refused(
-                f"{path}, line {line}: {old!r} stands for {new!r} here, "
-                f"and for {other!r} on line {before}",
-                "leave one out",
-            )
+            both = f"{old!r} stands for {new!r} here, and for {other!r} on line {before}"
+            raise Refused(f"{place}: {both}", "leave one out")
         if not old:
-            raise Refused(f"{path}, line {line}: the old value is empty")
-        if whose is not None and whose not in questions:
-            raise Refused(
-                f"{path}, line {line}: there is no question {whose!r}",
-                near_names(whose, questions),
-            )
-    return values
+            raise Refused(f"{place}: the old value is empty")
+        if whose and whose not in questions:
+            raise Refused(f"{place}: there is no question {whose!r}", near_names(whose, questions))
+    return [(*key, new) for key, (_, new) in values.items()]

@@ -6,41 +6,22 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from sqlalchemy import (
-    Boolean,
-    Column,
-    ColumnElement,
-    CompoundSelect,
-    Connection,
-    MetaData,
-    Select,
-    Table,
-    Text,
-    and_,
-    exists,
-    func,
-    insert,
-    literal,
-    or_,
-    select,
-    union_all,
-    update,
-)
+import sqlalchemy as sa
 
 from tracker.projects.questions import QuestionOptions
 from tracker.projects.supersede import restore_superseded_labels, supersede_labels
 from tracker.storage import backends
-from tracker.storage.schema import Import, Item, ItemAlias, Label, PastLabel, Sync, Withdrawal
+from tracker.storage.schema import Import, Item, ItemAlias, Label, PastLabel, Withdrawal
 from tracker.storage.schema.labels import ANSWER, DETAIL, detail_of, own_name_key, same_answer_key
 
 _labels = Label.__table__
 _past = PastLabel.__table__
 _withdrawals = Withdrawal.__table__
-_listed = Table(
+_listed = sa.Table(
     "listed_items",
-    MetaData(),
-    Column("name", Text, primary_key=True),
-    Column("was_read", Boolean, nullable=False),
+    sa.MetaData(),
+    sa.Column("name", sa.Text, primary_key=True),
+    sa.Column("was_read", sa.Boolean, nullable=False),
     prefixes=["TEMPORARY"],
     info={"clustered": True},
 )
@@ -50,7 +31,7 @@ _listed = Table(
 class Absences:
     """What a sync knows of its source beside the answers it read."""
 
-    changes: Select[int]  # those of earlier syncs of the source
+    changes: sa.Select[int]  # those of earlier syncs of the source
     listed: Mapping[str, bool]
     """The keys of all items of the source; whether the answers to each were read now."""
     asked: Mapping[str, QuestionOptions]
@@ -65,12 +46,12 @@ class Absences:
         """Withdraw no answer to these items, by their keys: the source has some not read."""
         self.listed = {**self.listed, **dict.fromkeys([*items, *self.newer], False)}
 
-    def number_passes(self, connection: Connection, incoming: Table, project_id: int) -> None:
+    def number_passes(self, connection: sa.Connection, incoming: sa.Table, project_id: int) -> None:
         """Number the passes of staged answers anew, if their source does not show them all."""
 
     def withdraw(
-        self, connection: Connection, incoming: Table, project_id: int, change: int
-    ) -> Select[int, int]:
+        self, connection: sa.Connection, incoming: sa.Table, project_id: int, change: int
+    ) -> sa.Select[int, int]:
         """Withdraw what earlier syncs recorded and the source has no longer.
 
         Those are the records on items that are not listed and, on items that were read, those that
@@ -83,12 +64,10 @@ class Absences:
             backend.bulk_insert(connection, _listed, columns)
         backend.refresh_statistics(connection, _listed)
         gone = self._gone(_labels, incoming, project_id)
-        answers = select(*(_labels.c[column] for column in ANSWER)).where(gone).distinct()
-        self.withdrawn = (
-            connection.scalar(select(func.count()).select_from(answers.subquery())) or 0
-        )
+        answers = sa.select(*_labels.c[ANSWER]).where(gone).distinct().subquery()
+        self.withdrawn = connection.scalar(sa.select(sa.func.count()).select_from(answers)) or 0
         past = connection.execute(
-            update(_past)
+            sa.update(_past)
             .where(self._gone(_past, incoming, project_id), _past.c.taken_back_by.is_(None))
             .values(taken_back_by=change)
         )
@@ -96,83 +75,63 @@ class Absences:
         if self.withdrawn:
             supersede_labels(connection, gone, taken_back_by=change)
         _listed.drop(connection)
-        taken_back = and_(_past.c.project_id == project_id, _past.c.taken_back_by == change)
+        taken_back = sa.and_(_past.c.project_id == project_id, _past.c.taken_back_by == change)
         restore_superseded_labels(connection, project_id, taken_back)
-        return select(_past.c.question_id, _past.c.item_id).where(taken_back)
+        return sa.select(_past.c.question_id, _past.c.item_id).where(taken_back)
 
-    def _gone(self, table: Table, incoming: Table, project_id: int) -> ColumnElement[bool]:
-        def listed(*which: ColumnElement[bool]) -> CompoundSelect[Any]:
+    def _gone(self, table: sa.Table, incoming: sa.Table, project_id: int) -> sa.ColumnElement[bool]:
+        def listed(*which: sa.ColumnElement[bool]) -> sa.CompoundSelect[Any]:
             # What came under another key is that item's, also when the key is so no more.
-            return union_all(
-                *(
-                    select(number)
-                    .join(_listed, _listed.c.name == item.name)
-                    .where(item.project_id == project_id, *which)
-                    for item, number in ((Item, Item.id), (ItemAlias, ItemAlias.item_id))
-                )
+            keys = ((Item, Item.id), (ItemAlias, ItemAlias.item_id))
+            items = (
+                sa.select(number)
+                .join(_listed, _listed.c.name == key.name)
+                .where(key.project_id == project_id, *which)
+                for key, number in keys
             )
+            return sa.union_all(*items)
 
-        repeated = exists(select(literal(1)).select_from(incoming)).where(
+        # A record without a time of its own has that of each recording.
+        untimed = incoming.c.has_own_time.is_(False) & table.c.has_own_time.is_(False)
+        repeated = sa.exists().where(
             same_answer_key(("question_id", "item_id", "pass"), incoming, table),
             own_name_key(incoming) == table.c.given_as,
-            or_(
-                incoming.c.labeled_at == table.c.labeled_at,
-                # Without a time of its own it has that of each recording.
-                and_(incoming.c.has_own_time.is_(False), table.c.has_own_time.is_(False)),
-            ),
+            (incoming.c.labeled_at == table.c.labeled_at) | untimed,
         )
         unrepeated = ~repeated.correlate(table)
         if self.alone:
-            gone = and_(table.c.item_id.in_(listed(_listed.c.was_read)), unrepeated)
+            gone = sa.and_(table.c.item_id.in_(listed(_listed.c.was_read)), unrepeated)
         else:
-            gone = or_(
+            gone = sa.or_(
                 table.c.item_id.not_in(listed()),
-                and_(table.c.item_id.not_in(listed(~_listed.c.was_read)), unrepeated),
+                sa.and_(table.c.item_id.not_in(listed(~_listed.c.was_read)), unrepeated),
             )
-        return and_(table.c.project_id == project_id, table.c.change_id.in_(self.changes), gone)
+        return sa.and_(table.c.project_id == project_id, table.c.change_id.in_(self.changes), gone)
 
 
 def end_withdrawals(
-    connection: Connection, project_id: int, withdrawn_by: int, change: int
-) -> ColumnElement[bool]:
+    connection: sa.Connection, project_id: int, withdrawn_by: int, change: int
+) -> sa.ColumnElement[bool]:
     """Give back what a change withdrew, unless it was of an import that is undone.
 
-    Returns the condition on past labels that they are of a record that was given back; those of
-    its answers are yet to be restored.
+    What stands of the answers moves to the past, for it to be decided anew what does. Returns the
+    condition on past labels that they are of a record that was given back.
     """
-    undone = select(Import.change_id).where(
+    undone = sa.select(Import.change_id).where(
         Import.project_id == project_id, Import.undone_by.is_not(None)
     )
-    back = and_(
-        _past.c.project_id == project_id,
-        _past.c.taken_back_by == withdrawn_by,
-        _past.c.change_id.not_in(undone),
-    )
-    record = [_past.c[column] for column in ("project_id", *DETAIL)]
-    connection.execute(
-        insert(_withdrawals).from_select(
-            ["project_id", *DETAIL, "from_change", "to_change"],
-            select(*record, literal(withdrawn_by), literal(change)).where(back).distinct(),
-        )
-    )
-    connection.execute(update(_past).where(back).values(taken_back_by=None))
-    ended = select(literal(1)).where(
-        detail_of(_withdrawals, _past), _withdrawals.c.from_change == withdrawn_by
-    )
-    return ended.correlate(_past).exists()
-
-
-def retire_answers(connection: Connection, project_id: int, of: ColumnElement[bool]) -> None:
-    """Move what stands of answers to the past, for it to be decided anew what does.
-
-    ``of`` is a condition on past labels of those answers.
-    """
-    rival = exists(select(literal(1)).select_from(_past)).where(
-        _past.c.project_id == project_id, same_answer_key(ANSWER, _past, _labels), of
-    )
-    supersede_labels(connection, and_(_labels.c.project_id == project_id, rival.correlate(_labels)))
-
-
-def is_sync(connection: Connection, project_id: int, change: int) -> bool:
-    sync = select(Sync.until).where(Sync.project_id == project_id, Sync.change_id == change)
-    return connection.scalar(sync) is not None
+    of_project = _past.c.project_id == project_id
+    withdrawn = _past.c.taken_back_by == withdrawn_by
+    back = sa.and_(of_project, withdrawn, _past.c.change_id.not_in(undone))
+    record = ("project_id", *DETAIL)
+    changes = sa.literal(withdrawn_by), sa.literal(change)
+    rows = sa.select(*_past.c[record], *changes).where(back).distinct()
+    columns = [*record, "from_change", "to_change"]
+    connection.execute(sa.insert(_withdrawals).from_select(columns, rows))
+    connection.execute(sa.update(_past).where(back).values(taken_back_by=None))
+    of_change = _withdrawals.c.from_change == withdrawn_by
+    ended = sa.exists().where(detail_of(_withdrawals, _past), of_change).correlate(_past)
+    rival = sa.exists().where(of_project, same_answer_key(ANSWER, _past, _labels), ended)
+    standing = _labels.c.project_id == project_id
+    supersede_labels(connection, standing & rival.correlate(_labels))
+    return ended

@@ -89,6 +89,8 @@ class LakeConnection:
         self.ledger, self.lake, self.engine = connection, lake, engine
         self._notice = notice
         self._made: set[str] = set()
+        self._is_checked = False
+        self._again = f"tracker project read-labels {quote(lake.project.name)}"
         self._changes = {file.from_change for file in lake.files}
         self.until: int | None = None
         """The last moment of labeling that is shown; None for no limit."""
@@ -144,7 +146,11 @@ class LakeConnection:
         The files are those of whole parts.
         """
         with self.engine.lock:
-            return read_columns(self.engine.table(self._text(statement, files)).columns)
+            columns = read_columns(self.engine.table(self._text(statement, files)).columns)
+        changed = (f for f in files if f.identity != self.lake.address.identity(f.path))
+        if self._is_checked and (file := next(changed, None)) is not None:
+            raise Refused(f"{file.path} changed while it was counted", f"read it: {self._again}")
+        return columns
 
     def _text(self, statement: Any, files: Sequence[LabelFile]) -> str:
         """Return a statement as the engine reads it, which has its tables then."""
@@ -181,17 +187,19 @@ class LakeConnection:
         if notice is None:
             return
         lake = self.lake
-        again = f"tracker project read-labels {quote(lake.project.name)}"
         if not lake.files:
-            raise Refused("the files with the labels were not read yet", f"read them: {again}")
+            raise Refused(
+                "the files with the labels were not read yet", f"read them: {self._again}"
+            )
         known = {file.path: file.found for file in lake.files}
         there = {file.path: file for file in lake.address.list_files()}
         for path, file in known.items():
             if there.get(path) != file:
                 what = "has changed since it was read" if path in there else "is gone"
-                raise Refused(f"{path} {what}", f"read the files again: {again}")
+                raise Refused(f"{path} {what}", f"read the files again: {self._again}")
+        self._is_checked = True
         if new := len(there.keys() - known.keys()):
-            notice(f"{count_noun(new, 'new file')} of labels not counted yet: {again}")
+            notice(f"{count_noun(new, 'new file')} of labels not counted yet: {self._again}")
 
     def _show(
         self, files: Sequence[LabelFile], wanted: Collection[str], named: bool | None

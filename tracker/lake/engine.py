@@ -17,9 +17,7 @@ class FileEngine(ABC):
     """A database that reads Parquet files; one is used by all threads, one at a time."""
 
     micros: str
-    """See `FileColumns.micros`."""
     number: str
-    """See `FileColumns.number`."""
     holds = False
     """Whether it reads rows that it holds faster than those of files."""
 

@@ -28,11 +28,15 @@ _HADOOPS = {"s3": "s3a", "abfs": "abfss"}
 
 
 class FoundFile(NamedTuple):
-    """A file as its folder lists it: the path, bytes, and when it was changed (microseconds)."""
+    """A file as its folder lists it: the path, bytes, and when it was changed (microseconds).
+
+    ``identity`` is a local file's inode, and the time of its last write, which nobody can set.
+    """
 
     path: str
     size: int
     modified_at: int
+    identity: str | None
 
 
 @dataclass(frozen=True)
@@ -106,7 +110,7 @@ class Address:
         except OSError as error:
             raise Refused(f"{self.text} cannot be read: {first_line(error)}") from None
         files = [
-            FoundFile(info.path, info.size, (info.mtime_ns or 0) // 1000)
+            FoundFile(info.path, info.size, (info.mtime_ns or 0) // 1000, self.identity(info.path))
             for info in infos
             if info.type == fs.FileType.File and self._is_ours(info.path, path, base)
         ]
@@ -118,6 +122,14 @@ class Address:
         if len(files) > _MOST_FILES:
             raise Refused(f"{self.text}: {len(files):,} files; {_MOST_FILES:,} are the most")
         return sorted(files)
+
+    def identity(self, path: str) -> str | None:
+        """Return a file's `FoundFile.identity`."""
+        try:
+            found = Path(path).stat() if self.is_local else None
+        except OSError:
+            return "gone"
+        return found and f"{found.st_ino} {found.st_ctime_ns}"
 
     def _is_ours(self, path: str, wanted: str, base: str) -> bool:
         if path == wanted:

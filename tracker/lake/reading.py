@@ -13,7 +13,8 @@ from sqlalchemy import Connection, func, insert, select, update
 from tracker.core import clock
 from tracker.core.errors import InvalidOption, Refused
 from tracker.core.results import Record
-from tracker.formats.column_roles import MissingColumns, layout_of_header, parse_column_roles
+from tracker.formats.column_roles import MissingColumns, layout_of_header
+from tracker.formats.mappings import parse_column_roles
 from tracker.imports.lookup import BAD, AnnotatorIds, CategoryIds
 from tracker.lake import recorded
 from tracker.lake.choose import check_file_engine, file_engine
@@ -42,7 +43,6 @@ class ReadLabels(Record):
 
     Attributes:
         project: whose labels they are.
-        labels_at: the address.
         engine: what counts.
         files: how many there are now.
         labels: rows in all of them.
@@ -92,11 +92,7 @@ class _Files(NamedTuple):
 
 
 def set_lake(
-    connection: Connection,
-    project: ProjectInfo,
-    address: str,
-    columns: Sequence[str],
-    engine: str,
+    connection: Connection, project: ProjectInfo, address: str, columns: Sequence[str], engine: str
 ) -> None:
     """Say where the labels of a new project are; raises InvalidOption, Refused."""
     place = Address.parse(address)
@@ -121,7 +117,7 @@ def _roles_of(address: Address, columns: Sequence[str]) -> dict[str, str]:
     try:
         layout = layout_of_header(schema.names, mapped, path)
     except MissingColumns as error:  # the other ways are an import's alone
-        raise MissingColumns(error.message, error.options) from None
+        raise MissingColumns(path, error.missing, error.layout) from None
     roles = {role: layout.name_of(place) for role, place in layout.roles.items() if role in ROLES}
     if missing := [role for role in NEEDED if role not in roles]:
         raise Refused(
@@ -216,9 +212,10 @@ def _compared(connection: Connection, lake: LakeInfo, progress: Progress | None)
         digest = lake.address.digest(file.path, read)
         before = known.get(file.path)
         if before is not None and before.digest == digest and before.size == file.size:
-            kept.append(before._replace(modified_at=file.modified_at))
+            now = before._replace(modified_at=file.modified_at, identity=file.identity)
+            kept.append(now)
             same = of_project, LakeFile.number == before.number
-            connection.execute(update(LakeFile).where(*same).values(modified_at=file.modified_at))
+            connection.execute(update(LakeFile).where(*same).values(now._asdict()))
             continue
         schema, labels = lake.address.columns(file.path)
         _check_columns(lake, file.path, schema)

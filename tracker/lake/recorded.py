@@ -22,24 +22,13 @@ PART = 10_000_000
 
 
 class LabelFile(NamedTuple):
-    """A file of labels as it was read.
-
-    Attributes:
-        number: of the file within the project; a changed one has another.
-        path: within its file system.
-        size: bytes.
-        modified_at: when it was changed.
-        digest: SHA-256 of its bytes.
-        labels: its rows.
-        part: the number of the part that it is counted with.
-        from_change: the change that read it.
-        source: its number among the files of that change.
-    """
+    """A file of labels as it was read; see `LakeFile`. A changed file has another number."""
 
     number: int
     path: str
     size: int
     modified_at: int
+    identity: str | None
     digest: str
     labels: int
     part: int
@@ -48,7 +37,7 @@ class LabelFile(NamedTuple):
 
     @property
     def found(self) -> FoundFile:
-        return FoundFile(self.path, self.size, self.modified_at)
+        return FoundFile(self.path, self.size, self.modified_at, self.identity)
 
 
 class FilesChanged(Refused):
@@ -57,15 +46,9 @@ class FilesChanged(Refused):
 
 @dataclass(frozen=True)
 class LakeInfo:
-    """Where a project's labels are, and which files they are.
+    """Where a project's labels are, and the files that the last reading found, by number.
 
-    Attributes:
-        project: whose.
-        address: as it was given.
-        roles: the column of each role.
-        engine: what counts, unless another is chosen.
-        files: those that the last reading found, by number.
-        names: what a text of a column stands for, by role.
+    ``roles`` are the column of each role, ``names`` what a text of a column stands for, by role.
     """
 
     project: ProjectInfo

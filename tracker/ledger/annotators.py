@@ -545,7 +545,6 @@ class Annotators(Namespace):
                 database.forget_deleted(ERASED_FROM, [name.strip()])
             raise
         try:
-            self._ledger.drop_counting_copy()
             database.forget_deleted(ERASED_FROM, names)
         except TrackerError as error:
             return Erased(labels, mentions, error)

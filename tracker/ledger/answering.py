@@ -132,8 +132,8 @@ class Answering(Namespace):
 
     def _record(self, project: str, due: Due) -> Recorded:
         """Record drafts as an import, in one transaction."""
-        from tracker.formats.frames import CellsSource
         from tracker.projects.annotators import annotator_names
+        from tracker.readers.frames import CellsSource
         from tracker.work.answering import take_drafts
 
         with self._ledger.database.together(bulk=True):

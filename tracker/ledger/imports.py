@@ -16,16 +16,15 @@ from tracker.projects.projects import find_project
 from tracker.projects.questions import QuestionOptions
 
 if TYPE_CHECKING:
-    from tracker.formats.column_roles import Mapped
-    from tracker.formats.frames import CellsSource, Frame
-    from tracker.formats.question_columns import AskedQuestion
+    from tracker.formats.column_roles import AskedQuestion, Mapped
     from tracker.formats.reader import Reader, ReadOptions
-    from tracker.formats.registry import Source
     from tracker.formats.source import SourceFile
     from tracker.imports.annotators import AnnotatorImport
-    from tracker.imports.grids import Grid
+    from tracker.imports.columns import Grid
     from tracker.imports.loader import ImportResult
     from tracker.imports.parts import Progress
+    from tracker.readers.frames import CellsSource, Frame
+    from tracker.readers.registry import Source
     from tracker.sync.http import Remote
     from tracker.sync.label_studio import EventResult, EventRun
     from tracker.sync.run import SyncResult, SyncRun
@@ -51,7 +50,7 @@ class Importing(Transactions):
     @staticmethod
     def formats() -> list[Reader]:
         """Return every format that files are read in, with what its files can hold."""
-        from tracker.formats.registry import READERS
+        from tracker.readers.registry import READERS
 
         return sorted(READERS.values(), key=lambda reader: reader.name)
 
@@ -65,7 +64,7 @@ class Importing(Transactions):
             project: the project's name; it is made if it is not there.
             how: see `Reading`.
         """
-        from tracker.formats.registry import opened_sources
+        from tracker.readers.registry import opened_sources
 
         with opened_sources(_paths(path)) as sources:
             return self._import(sources, project, **_with_mapping(how))
@@ -107,9 +106,9 @@ class Importing(Transactions):
         With what an import ``made`` of them, or would make, also the rows that it rejects. What
         is wrong about the keywords is passed over: the import itself says it.
         """
-        from tracker.formats.question_columns import parse_questions
+        from tracker.formats.mappings import parse_questions
         from tracker.formats.reader import AS_IT_IS, ReadOptions
-        from tracker.imports.grids import grids_of_files
+        from tracker.imports.columns import grids_of_files
 
         mapped, options = _mapped({}, ()), AS_IT_IS
         with suppress(TrackerError):
@@ -148,7 +147,7 @@ class Importing(Transactions):
             project: the project's name; it is made if it is not there.
             how: see `Reading`.
         """
-        from tracker.formats.frames import opened_query
+        from tracker.readers.frames import opened_query
 
         with opened_query(url, query) as source:
             return self._import([source], project, **_with_mapping(how))
@@ -157,7 +156,7 @@ class Importing(Transactions):
         self, path: str | Path | Sequence[str | Path], project: str, **how: Unpack[Reading]
     ) -> ImportResult:
         """Register the items of one or more files, which need no answers; as `import_file`."""
-        from tracker.formats.registry import opened_sources
+        from tracker.readers.registry import opened_sources
 
         with opened_sources(_paths(path)) as sources:
             return self._import(sources, project, items=True, **_with_mapping(how))
@@ -180,7 +179,7 @@ class Importing(Transactions):
             skip_invalid: leave bad rows out instead of refusing the import.
             dry_run: do everything, then take it all back.
         """
-        from tracker.formats.registry import opened_sources
+        from tracker.readers.registry import opened_sources
 
         with opened_sources(_paths(path)) as sources:
             return self._import_annotators(
@@ -211,7 +210,7 @@ class Importing(Transactions):
         skip_invalid: bool,
         dry_run: bool,
     ) -> AnnotatorImport:
-        from tracker.formats.column_roles import parse_annotator_roles
+        from tracker.formats.mappings import parse_annotator_roles
         from tracker.imports.annotators import load_annotators
         from tracker.projects.projects import find_project
 
@@ -227,7 +226,7 @@ class Importing(Transactions):
         A whole number is written without a point, also if a gap made its column one of floats.
         If an answer to a question has several categories, its cell may hold a list of them.
         """
-        from tracker.formats.frames import FrameSource
+        from tracker.readers.frames import FrameSource
 
         return self._import([FrameSource(frame)], project, **_with_mapping(how))
 
@@ -238,7 +237,7 @@ class Importing(Transactions):
 
         ``name`` is what they are called, as a file would be.
         """
-        from tracker.formats.frames import RowsSource
+        from tracker.readers.frames import RowsSource
 
         return self._import([RowsSource(rows, name)], project)
 
@@ -264,11 +263,11 @@ class Importing(Transactions):
         sync: SyncRun | EventRun | None = None,
         **how: Unpack[Reading],
     ) -> ImportResult:
-        from tracker.formats.question_columns import parse_questions
+        from tracker.formats.mappings import parse_questions
         from tracker.formats.reader import ReadOptions
-        from tracker.formats.registry import check_reader_format
         from tracker.imports.loader import has_earlier_import, load_import, load_items
         from tracker.imports.questions import questions_for_import
+        from tracker.readers.registry import check_reader_format
         from tracker.work.events import tell_of_rounds
 
         check_reader_format(how.get("format"))
@@ -358,7 +357,7 @@ def _mapped(
     how: Mapping[str, Any], asked: tuple[AskedQuestion, ...], *, items: bool = False
 ) -> Mapped:
     """Return what the keywords of an import say of columns, with the questions that they name."""
-    from tracker.formats.column_roles import parse_column_roles
+    from tracker.formats.mappings import parse_column_roles
 
     return parse_column_roles(
         how.get("columns", ()),
@@ -368,6 +367,10 @@ def _mapped(
         questions=asked,
         join=how.get("join"),
         pattern=how.get("pattern"),
+        wide_items=how.get("wide_items", False),
+        counts=how.get("counts", False),
+        each=how.get("each"),
+        accept=how.get("accept", ()),
     )
 
 

@@ -226,8 +226,8 @@ class Items(Namespace):
         Next: `tracker judge reviews`
         """
         from tracker.formats.batch import KEEP
-        from tracker.formats.frames import CellsSource
         from tracker.projects.items import item_keys_chosen
+        from tracker.readers.frames import CellsSource
 
         if used_for not in USES:
             raise InvalidOption(f"--used-for {used_for!r} is neither {' nor '.join(USES)}")

@@ -433,5 +433,4 @@ class Projects(Namespace):
 
         with self._ledger.writing(project) as (connection, about):
             purge_project(connection, about)
-        self._ledger.drop_counting_copy()
         return DeletedProject(about.name)

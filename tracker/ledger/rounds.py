@@ -99,8 +99,8 @@ class Rounds(Namespace):
         """
         from tracker.counts.filter import end_of
         from tracker.formats.batch import KEEP
-        from tracker.formats.frames import CellsSource
         from tracker.projects.notes import add_note, list_notes
+        from tracker.readers.frames import CellsSource
         from tracker.work.assign import Orders
         from tracker.work.rounds import ROUND, find_round, list_rounds, start_round
 

@@ -6,19 +6,17 @@ import copy
 import os
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from sqlalchemy import Connection
 
-from tracker.core.errors import DatabaseUnusable, InvalidOption
+from tracker.core.errors import InvalidOption
 from tracker.projects.projects import ProjectInfo, find_project
 from tracker.projects.questions import QuestionInfo, find_question, find_questions
 from tracker.storage.database import Database
 
 if TYPE_CHECKING:
     from tracker.counts.filter import AnswerFilter
-    from tracker.engines.counting_copy import CopiedLedger
     from tracker.storage.as_of import Moment
 
 
@@ -58,52 +56,8 @@ class Transactions:
         if name == DUCKDB or is_master(name):
             self.database.engine_of_files = check_file_engine(name)
             name = name if name == DUCKDB else AUTO
-        self.database.engine_of_counts = make_engine(name, self._counting_copy, self.notice)
+        self.database.engine_of_counts = make_engine(name)
         return self
-
-    @property
-    def _counting_copy(self) -> Path | None:
-        """The file of the copy for counting: the environment's, or one beside the database."""
-        if named := os.environ.get("TRACKER_COPY"):
-            return Path(named)
-        file = self.database.file
-        return None if file is None else file.with_name(f"{file.name}.counting")
-
-    def drop_counting_copy(self) -> None:
-        """Delete the copy for counting, which holds answers that are to be gone.
-
-        Raises DatabaseUnusable if it cannot be deleted.
-        """
-        file = self._counting_copy
-        try:
-            if file is not None:
-                file.unlink(missing_ok=True)
-        except OSError as error:
-            raise DatabaseUnusable(
-                f"{file} still holds what was deleted: {error.strerror}", "delete the file"
-            ) from None
-
-    def copy_for_counting(
-        self, progress: Callable[[str, int], None] = lambda _name, _labels: None
-    ) -> CopiedLedger:
-        """Copy all answers to a file of DuckDB, which counts in it from then on.
-
-        The file has its name once it is whole. Questions of spans are left out, as they are
-        counted in the ledger. ``progress`` is called with a project's name and the labels copied so
-        far. Raises InvalidOption if no file is named for it, Refused if DuckDB is not installed.
-        """
-        from tracker.engines.choose import DUCKDB, make_engine
-        from tracker.engines.counting_copy import write_counting_copy
-
-        make_engine(DUCKDB)
-        file = self._counting_copy
-        if file is None:
-            raise InvalidOption(
-                "a database on a server has no file beside it for the copy",
-                "name one: TRACKER_COPY=/var/lib/tracker/ledger.counting",
-            )
-        with self.database.read() as connection:
-            return write_counting_copy(connection, file, self.database.file, progress)
 
     @property
     def is_missing(self) -> bool:

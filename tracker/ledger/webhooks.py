@@ -36,7 +36,6 @@ def webhook_rows(webhooks: Sequence[WebhookInfo]) -> list[dict[str, Any]]:
 
 
 def _view(webhooks: Sequence[WebhookInfo]) -> Iterator[Any]:
-    """Yield the table, and what must not be broken, as cells are: addresses."""
     yield listing_table(COLUMNS, webhook_rows(webhooks))
     yield from (f"webhook {webhook.id} at {webhook.url}" for webhook in webhooks)
     yield from (f"webhook {webhook.id}: {webhook.fault}" for webhook in webhooks if webhook.fault)
@@ -178,10 +177,11 @@ class Webhooks(Namespace):
 
     def tell_of_gate(self, gate_result: GateResult) -> None:
         """Tell the webhooks of a gate that failed; nothing of one that did not."""
-        from tracker.sync.events import tell_webhooks
+        from tracker.sync.events import is_heard, tell_webhooks
 
-        if not gate_result.failed:
-            return
+        with self._ledger.reading(gate_result.project) as (connection, project):
+            if not gate_result.failed or not is_heard(connection, "gate_failed", project.id):
+                return
         payload = gate_result.to_dict()
         failed = [check for check in payload["checks"] if check["passed"] is False]
         data = {

@@ -7,6 +7,7 @@ import hmac
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
+from itertools import count
 from shlex import quote
 from typing import Annotated, Any
 
@@ -84,10 +85,12 @@ def project_aliases(connection: Connection, project_id: int) -> dict[int, int]:
     return dict(connection.execute(statement).all())
 
 
-def list_annotators(connection: Connection, project: ProjectInfo) -> list[AnnotatorInfo]:
+def list_annotators(
+    connection: Connection, project: ProjectInfo, *, unlisted: bool = False
+) -> list[AnnotatorInfo]:
     """Return the project's annotators by name; an alias is shown with its annotator, not by itself.
 
-    Annotators whom only undone imports named are left out.
+    Annotators whom only undone imports named are left out, unless ``unlisted``.
     """
     rows = connection.execute(
         select(Annotator.id, Annotator.name, Annotator.kind).where(
@@ -111,7 +114,7 @@ def list_annotators(connection: Connection, project: ProjectInfo) -> list[Annota
             **_presence_fields(presence.get(row.id), project),
         )
         for row in rows
-        if row.id not in aliases and row.id in with_facts
+        if row.id not in aliases and (unlisted or row.id in with_facts)
     ]
     return sorted(annotators, key=lambda annotator: annotator.name)
 
@@ -182,8 +185,10 @@ def find_models(
     return models
 
 
-def annotators_by_name(connection: Connection, project: ProjectInfo) -> dict[str, AnnotatorInfo]:
-    annotators = list_annotators(connection, project)
+def annotators_by_name(
+    connection: Connection, project: ProjectInfo, *, unlisted: bool = False
+) -> dict[str, AnnotatorInfo]:
+    annotators = list_annotators(connection, project, unlisted=unlisted)
     return {name: annotator for annotator in annotators for name in annotator.names}
 
 
@@ -450,27 +455,22 @@ def _insert_alias(
 
 
 def add_annotators(
-    connection: Connection, project: ProjectInfo, names: Sequence[str]
-) -> dict[str, AnnotatorInfo]:
-    """Add people who have not answered yet, of names that are new, and return them by name.
-
-    Raises InvalidOption for what can be no name.
-    """
-    highest = select(func.max(Annotator.id)).where(Annotator.project_id == project.id)
-    first = (connection.scalar(highest) or 0) + 1
-    people = {
-        name: AnnotatorInfo(number, check_entered_name(name, "annotator"), KINDS[0], ())
-        for number, name in enumerate(names, first)
-    }
-    if people:
-        row = {"project_id": project.id, "kind": KINDS[0]}
-        rows = [row | {"id": person.id, "name": person.name} for person in people.values()]
-        connection.execute(insert(Annotator), rows)
-        numbers = [person.id for person in people.values()]
-        detail = {"annotator": numbers}
-        change, _ = record_change(connection, project.id, "add annotators", detail)
-        record_annotator_facts(connection, project.id, change, numbers)
-    return people
+    connection: Connection, project: ProjectInfo, people: Sequence[AnnotatorInfo]
+) -> list[AnnotatorInfo]:
+    """Return the people; add those of id 0, and list unlisted ones again. Raises InvalidOption."""
+    statement = select(func.max(Annotator.id)).where(Annotator.project_id == project.id)
+    highest = connection.scalar(statement) or 0
+    numbers = count(highest + 1)
+    listed = {person.id for person in list_annotators(connection, project)}
+    added = [person if person.id else replace(person, id=next(numbers)) for person in people]
+    for person in (person for person in added if person.id > highest):
+        name = check_entered_name(person.name, "annotator")
+        row = {"project_id": project.id, "id": person.id, "name": name, "kind": person.kind}
+        connection.execute(insert(Annotator), row)
+    if named := [person.id for person in added if person.id not in listed]:
+        change, _ = record_change(connection, project.id, "add annotators", {"annotator": named})
+        record_annotator_facts(connection, project.id, change, named)
+    return added
 
 
 def project_labels_by_annotator(connection: Connection, project: ProjectInfo) -> dict[int, int]:

@@ -8,12 +8,13 @@ import signal
 import stat
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any
+from weakref import finalize
 
 from sqlalchemy import Connection, Engine, Table, delete, func, inspect, select, text
 from sqlalchemy.exc import (
@@ -123,7 +124,10 @@ class Database:
                 raise DatabaseUnusable(
                     f"the database's path cannot be used: {error.strerror}", "name another"
                 ) from None
-        return self.backend.engine(self.url, self.wait)
+        engine = self.backend.engine(self.url, self.wait)
+        if self.in_memory:  # its connection stays open, and the engine is not used elsewhere
+            finalize(self, engine.dispose)
+        return engine
 
     @contextmanager
     def keep_connections(self) -> Iterator[None]:
@@ -384,10 +388,11 @@ class Database:
         """Copy the database to a new file while it is in use.
 
         The file has its name once it is whole, checked and on the disk; else there is none.
-        Raises InvalidOption if the target exists or cannot be made, DatabaseUnusable if
-        there is no ledger, the database is not a file, or the copy fails.
+        An older program's ledger is copied, too. Raises InvalidOption if the target exists or
+        cannot be made, DatabaseUnusable if there is no ledger, the database is not a file, or the
+        copy fails.
         """
-        with new_file(target, self.file) as path, self._ledger() as connection:
+        with new_file(target, self.file) as path, self._ledger(self._there()) as connection:
             self.backend.backup(connection, path)
 
     def copy_to(self, target: Database, progress: Callable[[str, int], None]) -> dict[str, int]:
@@ -416,10 +421,12 @@ class Database:
             return copied
 
     @contextmanager
-    def _ledger(self) -> Iterator[Connection]:
+    def _ledger(
+        self, opened: AbstractContextManager[Connection | None] | None = None
+    ) -> Iterator[Connection]:
         """Yield a connection as `read` does; raises DatabaseUnusable if there are no tables."""
-        with self._explained(), self._at_head() as connection:
-            if connection is None:
+        with self._explained(), opened or self._at_head() as connection:
+            if connection is None or self._revision(connection) is None:
                 raise DatabaseUnusable(
                     f"{self} holds no ledger", "name another with --database, or restore a backup"
                 )

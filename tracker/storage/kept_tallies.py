@@ -60,13 +60,6 @@ class NewTallies:
     counted_by: set[str] = field(default_factory=set)
 
 
-def is_state(connection: Connection, project_id: int, state: State) -> bool:
-    """Return whether a project was in a state; another ledger's had it at another moment."""
-    same = (_changes.c.id == state.change_id, _changes.c.recorded_at == state.recorded_at)
-    there = select(_changes.c.id).where(_changes.c.project_id == project_id, *same)
-    return connection.scalar(there) is not None
-
-
 def kept_tally(connection: Connection, project_id: int, statement: str) -> Tally | None:
     """Return what is kept of a statement; None if nothing is, or not of a state of this ledger."""
     row = connection.execute(

@@ -22,11 +22,11 @@ from sqlalchemy import (
 from tracker.core import clock
 from tracker.core.errors import InvalidOption, NotFound, Refused
 from tracker.formats.answers import field_at, field_text
-from tracker.formats.label_studio import NAME
 from tracker.formats.source import SourceFile
 from tracker.imports.loader import ImportResult
 from tracker.imports.withdrawal import Absences
 from tracker.projects.questions import QuestionOptions
+from tracker.readers.label_studio import NAME
 from tracker.storage.schema import Annotator, Import, Label, PastLabel, Source, Sync
 from tracker.storage.schema.labels import question_numbers
 from tracker.sync.http import Progress, Pulled, Service, service_url

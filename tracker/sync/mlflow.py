@@ -8,7 +8,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 from tracker.core.errors import InvalidOption, NotFound, Refused
 from tracker.formats.answers import field_at, field_text
-from tracker.formats.mlflow import NAME, item_of, time_of
+from tracker.readers.mlflow import NAME, item_of, time_of
 from tracker.sync.http import Progress, Pulled, Service, service_url
 
 if TYPE_CHECKING:

@@ -225,7 +225,6 @@ class _Connection(H11Protocol):
     _timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Begin to look after the connection."""
         super().connection_made(transport)
         if len(self.connections) > (self.limit_concurrency or 0) - 2 * self.config.backlog:
             others = (connection for connection in self.connections if connection is not self)
@@ -240,12 +239,10 @@ class _Connection(H11Protocol):
         return self.conn.their_state is h11.IDLE and not self.transport.is_closing()
 
     def data_received(self, data: bytes) -> None:
-        """Take a part of a request."""
         self._received += len(data)
         super().data_received(data)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """End the looks with the connection."""
         if self._timer is not None:
             self._timer.cancel()
         super().connection_lost(exc)

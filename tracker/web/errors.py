@@ -23,11 +23,12 @@ from tracker.core.errors import (
     TrackerError,
 )
 from tracker.core.kept import StillCounting
-from tracker.formats.batch import Rejection
-from tracker.imports.loader import Rejected
+from tracker.formats.batch import Oddity, Rejection
+from tracker.imports.loader import LooksOdd, Rejected
 from tracker.web.identity import Identity
 from tracker.web.request import Place, parameter_names, place_of
 from tracker.web.templating import link_to, page
+from tracker.web.wording import for_form
 
 _STATUS: dict[type[TrackerError], int] = {
     InvalidOption: 422,
@@ -57,6 +58,7 @@ class Problem(TypedDict):
     mend: NotRequired[str]
     exit_code: NotRequired[int]
     rejections: NotRequired[list[Rejection]]
+    odd: NotRequired[list[Oddity]]
     parameters: NotRequired[list[dict[str, Any]]]
 
 
@@ -70,7 +72,6 @@ _UNUSABLE = "the database cannot be used", "try again later; the server's log sa
 
 
 def add_error_responses(app: FastAPI) -> None:
-    """Let the application answer errors by pages and problem documents."""
     app.add_exception_handler(TrackerError, tracker_error)
     app.add_exception_handler(HTTPException, http_error)
     app.add_exception_handler(StillCounting, _still_counting)
@@ -79,7 +80,6 @@ def add_error_responses(app: FastAPI) -> None:
 
 
 def error_status(error: TrackerError) -> int:
-    """Return the HTTP status of an error that a user can correct."""
     return next(_STATUS[kind] for kind in type(error).__mro__ if kind in _STATUS)
 
 
@@ -96,12 +96,13 @@ def problem_of(error: Exception) -> Problem:
     more = {"mend": error.mend, "exit_code": error.exit_code}
     if isinstance(error, Rejected):
         more["rejections"] = error.result.to_dict()["rejections"]
+    if isinstance(error, LooksOdd):
+        more["odd"] = error.result.to_dict()["odd"]
     kind = next(kind for kind in type(error).__mro__ if kind in _STATUS)
     return _problem(error_status(error), error.message, _name(kind), **more)
 
 
 def tracker_error(request: Request, error: Exception) -> Response:
-    """Return the answer to an error that a user can correct, or to a fault."""
     return _told(request, problem_of(error))
 
 
@@ -188,7 +189,6 @@ def _name(kind: type[TrackerError]) -> str:
 
 
 def _problem(status: int, message: str | None, kind: str | None = None, **more: Any) -> Problem:
-    """Return a problem with whatever else is known of it."""
     title = PHRASES[status]
     known = {name: value for name, value in more.items() if value is not None}
     address = f"{_KINDS}{kind}" if kind else "about:blank"
@@ -205,11 +205,7 @@ def _told(request: Request, problem: Problem) -> Response:
         if mend is not None:
             payload["mend"] = _by_parameters(mend, request)
         return JSONResponse(payload, status, media_type="application/problem+json")
-    mend = problem.get("mend")
-    if (
-        status == 404 and mend and "tracker " in mend
-    ):  # a command lists what is there; links do, too
-        mend = None
+    mend = for_form(problem.get("mend", ""))
     place = _project_of(request)
     title = _TITLES.get(status, title)
     return page(

@@ -1,8 +1,7 @@
-"""The form that says how files are read, and the words of a command in those of the form."""
+"""The form that says how files are read."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Final
@@ -11,6 +10,8 @@ from tracker.web.forms import filled_lines
 from tracker.web.import_options import ImportOptions
 
 _DATES: Final = ("day.month.year", "day/month/year", "month/day/year", "year/month/day")
+ACCEPT: Final = "accept"
+"""The field of what looks odd and is imported nevertheless; its boxes stand by the sentences."""
 _LISTS: Final = {one.name for one in fields(ImportOptions) if one.default == ()}
 
 
@@ -43,7 +44,6 @@ class Field:
 
     @property
     def option(self) -> str:
-        """The option of the command."""
         return "--" + self.name.replace("_", "-")
 
 
@@ -59,7 +59,7 @@ FIELDS: Final = (
         choices=("file", "folder", "sheet"),
         beside=True,
     ),
-    Field("date_format", "Form of dates", "%d.%m.%Y %H:%M", proposals=_DATES, beside=True),
+    Field("date_format", "Form of dates", "day.month.year", proposals=_DATES, beside=True),
     Field("map", "Columns", "item=document"),
     Field("question", "Questions", "tone=Tone:low<high\nscore=Score:interval"),
     Field("columns", "Pattern of column names", "{annotator}_{question}"),
@@ -71,6 +71,16 @@ FIELDS: Final = (
     Field("ignore", "Columns that are not read", "comment"),
     Field("keep", "Columns kept with items", "language"),
     Field("format", "Format"),
+    Field("answers", "An answer holds", choices=("one", "several", "spans", "preference")),
+    Field("scale", "Scale", choices=("nominal", "ordinal", "interval", "ratio")),
+    Field("categories", "Categories in their order, with commas", "low,middle,high"),
+    Field("empty", "An empty cell is", choices=("unanswered", "skipped")),
+    Field("blank", "Category of an empty cell", "no"),
+    Field("counts", "cells count the annotators who chose a category", box=True),
+    Field("wide_items", "one row per annotator, one column per item", box=True),
+    Field("each", "List in each JSON record whose members are rows", "questions.reviews"),
+    Field("span_label", "Category of spans without a label", "name"),
+    Field(ACCEPT, "Import it as it is"),
 )
 """In the order of the form; what is wanted most stands first."""
 
@@ -82,34 +92,3 @@ def filled_fields(form: Mapping[str, str]) -> dict[str, list[str]]:
         for field in FIELDS
         if (text := form.get(field.name, "")).strip()
     }
-
-
-_ROLES = re.compile(r"--map (\w+)=COLUMN((?: --map \w+=COLUMN)*)")
-_MAPPED = re.compile(r"--map (\S+?=[^\s,;)]+)((?: --map \S+?=[^\s,;)]+)*)")
-_QUOTED = re.compile(r"(--[a-z-]+) '([^']*)'")
-_OPTION = re.compile(r"(?<!\S)--[a-z]")
-
-
-def reworded_for_form(text: str) -> str:
-    """Return what a command would say of files, in the words of the form that sends them.
-
-    If the form has no field for an option, it says whose option that is.
-    """
-
-    def columns(hit: re.Match[str]) -> str:
-        return f'in the field "Columns": {hit[1]}' + hit[2].replace(" --map ", ", ")
-
-    def roles(hit: re.Match[str]) -> str:
-        names = hit[1] + hit[2].replace(" --map ", ", ").replace("=COLUMN", "")
-        return f"choose {names} above the columns"
-
-    words = _QUOTED.sub(r"\1 \2", _MAPPED.sub(columns, _ROLES.sub(roles, text)))
-    words = words.replace("--skip-invalid", 'choose "Import only the other rows"')
-    words = words.replace("leave out --wide", 'untick "one column per annotator"')
-    for field in sorted(FIELDS, key=lambda one: -len(one.name)):
-        place = f'tick "{field.label}"' if field.box else f'in the field "{field.label}":'
-        words = re.sub(rf"{field.option}(?![\w-])", place, words)
-    words = words.replace('" in the field "', '", in the field "')
-    if _OPTION.search(words):
-        words += " (what begins with -- is an option of tracker import)"
-    return words

@@ -45,7 +45,6 @@ def csrf_token(request: Request) -> str:
 
 
 def csrf_field(request: Request) -> Markup:
-    """Return the field that each form needs that changes something."""
     token = csrf_token(request)
     field = Markup('<input type="hidden" name="{}" value="{}">')
     return field.format(CSRF_FIELD, token) if token else Markup("")

@@ -130,7 +130,6 @@ class _Recorded:
         return []
 
     def collect(self) -> Iterable[Metric]:
-        """Yield the figures."""
         recorded = self._ledger.recorded_figures()
         of_question = ("project", "question")
         items = _gauge("snapshot_items", "Items of the last snapshot.", of_question)
@@ -168,7 +167,6 @@ class CountRequests:
         self._app, self._observed = app, observed
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return

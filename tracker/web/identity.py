@@ -159,7 +159,6 @@ def _netloc(url: str) -> str | None:
 
 
 def needs(role: Role) -> Any:
-    """Return the condition for a route's ``dependencies``."""
     return Depends(Needs(role))
 
 
@@ -276,13 +275,11 @@ class Sessions:
         return URLSafeTimedSerializer(self._key, salt=f"tracker {purpose}")
 
     def begin(self, request: Request, response: Response, user: int, number: int) -> None:
-        """Give a browser a new session."""
         session = Session(user, number, secrets.token_urlsafe(16))
         value = str(self.signer("session").dumps(session))
         self.put_cookie(request, response, _PLAIN, value, SECONDS)
 
     def end(self, request: Request, response: Response) -> None:
-        """Take the session from a browser."""
         self.put_cookie(request, response, _PLAIN, "", 0)
 
     def read(self, request: Request) -> Session | None:
@@ -305,11 +302,9 @@ class Sessions:
         return signed.decode()
 
     def is_csrf_token(self, session: Session, given: str) -> bool:
-        """Return whether a form holds what it must."""
         return hmac.compare_digest(self.csrf_token(session).encode(), given.encode())
 
     def cookie(self, request: Request, plain: str) -> str | None:
-        """Return what a cookie holds that this server has set."""
         return request.cookies.get(self._cookie_name(request, plain))
 
     def put_cookie(

@@ -8,11 +8,14 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import wait as wait_for
 from dataclasses import dataclass, field
-from typing import Any, TypedDict
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from tracker.core import clock
 from tracker.core.errors import NotFound, TrackerError
 from tracker.web.errors import Problem, problem_of
+
+if TYPE_CHECKING:
+    from tracker.imports.loader import ImportResult
 
 _AT_ONCE = 2
 _KEPT = 100  # jobs that are over, the last ones
@@ -27,17 +30,12 @@ class Cancelled(Exception):
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of a job.
-
-    Attributes:
-        told: a sentence.
-        link: the parts of the address of the page that shows it.
-        result: what the command prints with --json, if it is one's.
-    """
+    """What came of a job, and the parts of the address of the page that shows it."""
 
     told: str
     link: tuple[str, ...]
     result: dict[str, Any] | None = None
+    imported: ImportResult | None = None
 
 
 class ProgressJson(TypedDict):
@@ -99,7 +97,6 @@ class Job:
 
     @property
     def over(self) -> bool:
-        """Whether nothing more will come of it."""
         return self.state in {"done", "failed", "cancelled"}
 
     def step(self, done: int, total: int | None) -> None:
@@ -109,12 +106,10 @@ class Job:
             raise Cancelled
 
     def wait(self, seconds: float) -> None:
-        """Wait for the end, so long at most."""
         if self.future is not None:
             wait_for([self.future], seconds)
 
     def run(self, work: Callable[[Step], Outcome]) -> None:
-        """Do the work, and keep what comes of it."""
         try:
             self.step(0, None)
             self.state = "running"
@@ -128,7 +123,6 @@ class Job:
                 raise
 
     def to_dict(self) -> JobJson:
-        """Return the job as JSON."""
         came = self.outcome
         return {
             "job": self.number, "title": self.title, "project": self.project, "by": self.by,
@@ -173,17 +167,14 @@ class Jobs:
         return found
 
     def list(self) -> list[Job]:
-        """Return all jobs, the last one first."""
         return list(self._jobs.values())[::-1]
 
     def forget(self) -> None:
-        """Forget those that are over."""
         for job in self.list():
             if job.over:
                 del self._jobs[job.number]
 
     def close(self) -> None:
-        """Cancel all."""
         for job in self._jobs.values():
             job.cancelled.set()
         self._pool.shutdown(wait=False, cancel_futures=True)

@@ -26,7 +26,6 @@ _MOST_DRAWN = 60
 
 
 def agreement_of(asked: Asked, place: Place) -> AgreementByQuestion:
-    """Return the figures of each question of a project, the weakest first."""
     return asked.figure(
         place.project,
         "agreement",
@@ -48,7 +47,6 @@ def audit_of(asked: Asked, place: Place) -> AuditByQuestion:
 
 
 def flagged_of(asked: Asked, place: Place, question: str) -> list[str]:
-    """Return the names of those with a finding on a question that stands up."""
     audits = audit_of(asked, place).audits
     return next((audit.flagged_names for audit in audits if audit.question == question), [])
 
@@ -67,7 +65,6 @@ def questions_of_numbers(asked: Asked, place: Place) -> frozenset[str]:
 
 
 def questions_with_scale(asked: Asked, place: Place, *scales: str) -> frozenset[str]:
-    """Return the names of the questions on one of some scales."""
     return asked.figure(
         place.project,
         "scales",
@@ -81,7 +78,6 @@ def questions_with_scale(asked: Asked, place: Place, *scales: str) -> frozenset[
 
 
 def progress_of(asked: Asked, place: Place) -> list[Status]:
-    """Return how far each question is."""
     return asked.figure(
         place.project,
         "status",
@@ -100,7 +96,6 @@ def has_recorded_findings(asked: Asked, place: Place) -> bool:
 
 
 def duplicates_of(asked: Asked, place: Place) -> Sequence[Duplicate]:
-    """Return names of annotators that may be one person's."""
     return asked.figure(
         place.project,
         "duplicates",

@@ -39,7 +39,6 @@ class BehindPath:
         self._root_path = root_path.rstrip("/")
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on."""
         if scope["type"] == "http" and self._root_path:
             scope = {**scope, "root_path": self._root_path}
         await self._app(scope, receive, send)
@@ -55,7 +54,6 @@ class Body:
     """Receives what a request sends, up to a number of bytes; then raises 413."""
 
     def __init__(self, request: Request, *, known: bool) -> None:
-        """``known``: it is known who asks."""
         length = request.headers.get("content-length", "0")
         self._receive = request.receive
         self._length = int(length) if length.isdecimal() else 0
@@ -67,7 +65,6 @@ class Body:
         self._most, self._why = most, f": {why}"
 
     async def __call__(self) -> Message:
-        """Return the next part."""
         message = {} if self._length > self._most else await self._receive()
         self._seen += len(message.get("body", b""))
         if max(self._length, self._seen) > self._most:
@@ -93,7 +90,6 @@ class Guard:
         self._sessions = sessions
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -210,7 +206,6 @@ class HeadAsGet:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on."""
         if scope["type"] != "http" or scope["method"] != "HEAD":
             await self._app(scope, receive, send)
             return
@@ -261,8 +256,6 @@ class SecureHeaders:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on, its response with the headers."""
-
         async def with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)

@@ -43,12 +43,10 @@ class Place:
 
     @property
     def then(self) -> Then:
-        """Return the moment as a part of an address, and as arguments."""
         return {"as_of": self.as_of, "known_at": self.known_at}
 
     @property
     def key(self) -> tuple[str | None, str | None]:
-        """Return the moment as what figures depend on."""
         return self.as_of, self.known_at
 
     @property
@@ -71,7 +69,6 @@ def place_of(
     as_of: Annotated[str | None, Query(max_length=40)] = None,
     known_at: Annotated[str | None, Query(max_length=40)] = None,
 ) -> Place:
-    """Return where a request to a page of a project leads."""
     return Place(project, (as_of or "").strip() or None, (known_at or "").strip() or None)
 
 

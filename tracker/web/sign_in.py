@@ -46,7 +46,6 @@ def sign_in(
     password: Typed = "",
     next: Typed = "",  # noqa: A002
 ) -> Response:
-    """Begin a session, or ask again."""
     name = name.strip()
     address = request.client.host if request.client else ""
     wait = request.app.state.attempts.begin(name, address)
@@ -139,7 +138,6 @@ class Oidc:
     new_role: str | None = None
 
     def client(self) -> Any:
-        """Return what speaks to the service."""
         from authlib.integrations.starlette_client import OAuth
 
         described = f"{self.issuer.rstrip('/')}/.well-known/openid-configuration"

@@ -12,6 +12,5 @@ router = APIRouter(include_in_schema=False)
 
 @router.get("/style.css", dependencies=[needs(Role.EVERYONE)])
 def style_sheet() -> Response:
-    """Return the style of a report."""
     text = page_environment().get_template("style.css").render()
     return Response(text, media_type="text/css")

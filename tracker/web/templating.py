@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,6 +22,7 @@ from tracker.audit.sentences import without_test
 from tracker.audit.tables import flag_standing_in_words
 from tracker.core.errors import escaped_text
 from tracker.measures.words import measure_title_words, undefined_in_words
+from tracker.projects.names import resembling_names
 from tracker.render.blocks import columns_of
 from tracker.render.cells import (
     change_cell,
@@ -33,11 +34,11 @@ from tracker.render.cells import (
     share_cell,
 )
 from tracker.render.nouns import capitalized, count_noun
-from tracker.report.html import page_environment
+from tracker.report.html import WORDS, page_environment
 from tracker.web import drawing
-from tracker.web.file_form import reworded_for_form
 from tracker.web.forms import csrf_field, csrf_token, may_post
 from tracker.web.request import WAIT, Asked, Place
+from tracker.web.wording import for_form, in_page_words, reworded_for_form
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -85,7 +86,6 @@ def page(request: Request, template: str, *, status: int = 200, **values: Any) -
 
 
 def render_sections(sections: Iterable[Section]) -> Markup:
-    """Return sections of a report as a part of a page."""
     template = _environment.get_template("section.html")
     text = "".join(template.render(section=section) for section in sections)
     return Markup(text)  # noqa: S704 - the template has escaped what it was given
@@ -109,7 +109,6 @@ def see_page(request: Request, *parts: str) -> RedirectResponse:
 
 
 def page_address(request: Request, *parts: str) -> str:
-    """Return the address of a page, behind the path at which a proxy serves them."""
     return link_to(request.scope.get("root_path", ""), *parts)
 
 
@@ -164,11 +163,10 @@ def _words(name: str) -> str:
     return name.replace("_", " ")
 
 
-def _for_form(text: str) -> str:
-    """Return what is wrong with an option as it is with a field; a command is left as it is."""
-    if "tracker " in text:
-        return text
-    return re.sub(r"--([a-z]+(?:-[a-z]+)*)", lambda hit: hit[1].replace("-", " "), text)
+def _find_lookalikes(names: Sequence[str]) -> tuple[str, str] | None:
+    """Return the first name that resembles one before it, and that one."""
+    pairs = resembling_names(names, names).items()
+    return next((pair for pair in pairs if names.index(pair[0]) > names.index(pair[1])), None)
 
 
 def _visible(value: Any) -> Any:
@@ -201,12 +199,14 @@ def _made() -> Environment:
         "level": level_cell, "noun": count_noun, "measure": measure_title_words,
         "reason": undefined_in_words, "words": _words, "lacking": reason,
         "capitalized": capitalized, "standing": flag_standing_in_words,
-        "reworded_for_form": reworded_for_form, "for_form": _for_form,
-        "without_flagged": without_flagged, "without_test": without_test,
+        "reworded_for_form": reworded_for_form, "for_form": for_form,
+        "in_page_words": in_page_words, "without_flagged": without_flagged,
+        "without_test": without_test,
     }  # fmt: skip
     made.globals |= {
         "interval": interval_cell, "thresholds": THRESHOLDS, "columns_of": columns_of,
-        "tables": tables,
+        "tables": tables, "resembling_names": resembling_names, "lookalikes": _find_lookalikes,
+        "words": WORDS | {"command": ""},
     }  # fmt: skip
     made.globals["parts"] = made.get_template("parts.html").module
     return made

@@ -23,7 +23,7 @@ from tracker.core.errors import InvalidOption, NotFound, Refused, TrackerError
 from tracker.ledger import Ledger
 
 if TYPE_CHECKING:
-    from tracker.imports.grids import Grid
+    from tracker.imports.columns import Grid
     from tracker.imports.loader import ImportResult
 
 _LONGEST = 150  # characters of a file's name on the disk
@@ -146,6 +146,7 @@ class Staged:
         options: the same as keywords of `import_uploads`.
         made: what an import would do; None until that is known.
         grids: the tables among them as they stand.
+        items: what registering them as items would do, if they have no answers.
         problem: why it cannot be known what an import would do.
         read_as: the number of the import as whose files these are read.
         same: whether a new name is the one that it resembles, by what it is a name of, and itself.
@@ -157,6 +158,7 @@ class Staged:
     form: dict[str, list[str]] = field(default_factory=dict)
     options: dict[str, Any] = field(default_factory=dict)
     made: ImportResult | None = None
+    items: ImportResult | None = None
     grids: list[Grid] = field(default_factory=list)
     problem: TrackerError | None = None
     read_as: int | None = None
@@ -177,7 +179,6 @@ class Staging:
         return self._ledger.requests.files_folder()
 
     def keep(self, project: str, files: list[SentFile]) -> Staged:
-        """Move files into a place where they wait."""
         token = secrets.token_urlsafe(16)
         staged = Staged(token, project, self._moved(token, files))
         with self._lock:
@@ -208,13 +209,11 @@ class Staging:
         return staged
 
     def clear(self) -> None:
-        """Forget all uploads, and delete their files."""
         with self._lock:
             for token in [*self._waiting]:
                 self._forget(token)
 
     def drop(self, token: str) -> None:
-        """Forget an upload, and delete its files."""
         with self._lock:
             self._forget(token)
 

@@ -160,8 +160,7 @@ def assign(connection: Connection, project: ProjectInfo, orders: Orders) -> Assi
             f"--prefer {orders.prefer} is about one question", "name it with --question"
         )
     draw = _draw(connection, questions, orders)
-    added = add_annotators(connection, project, new)
-    people = [added.get(person.name, person) for person in people]
+    people = add_annotators(connection, project, people)
     withdrawn = []
     if orders.withdraw:
         withdrawn = withdraw_chosen(connection, project, Choice(states=UNDONE))
@@ -261,7 +260,7 @@ def people_to_ask(
 ) -> tuple[list[AnnotatorInfo], list[str], list[str]]:
     """Return who gets items, sentences on who is left out, and the names that are new."""
     named, new = _named(connection, project, orders.to)
-    kinds = {person.kind for person in named} | ({"human"} if new else set())
+    kinds = {person.kind for person in named}
     if len(kinds) > 1:
         raise InvalidOption(
             f"--to names {' and '.join(sorted(kinds))} annotators",
@@ -273,7 +272,6 @@ def people_to_ask(
         flagged = set().union(*(find_flagged_annotators(connection, each) for each in questions))
         reasons |= dict.fromkeys(flagged - reasons.keys(), "has an open finding")
     people = [person for person in named if person.id not in reasons]
-    people += [AnnotatorInfo(0, name, "human", ()) for name in new]
     left_out = [
         f"{person.name} {reasons[person.id]}: no items" for person in named if person.id in reasons
     ]
@@ -288,20 +286,23 @@ def people_to_ask(
 def _named(
     connection: Connection, project: ProjectInfo, to: Sequence[str]
 ) -> tuple[list[AnnotatorInfo], list[str]]:
-    """Return the annotators that are named, all people if nobody is, and the new names."""
-    known = annotators_by_name(connection, project)
+    """Return the annotators named, all listed people if none is, and the names not listed."""
+    listed = annotators_by_name(connection, project)
     names = [*dict.fromkeys(name.strip() for name in to if name.strip())]
-    new = [name for name in names if name not in known]
+    new = [name for name in names if name not in listed]
     for name in new:
-        alike = next((other for other in known if are_spelt_alike(name, other)), None)
+        alike = next((other for other in listed if are_spelt_alike(name, other)), None)
         if alike is not None:
             raise InvalidOption(
                 f"--to {name!r} is nobody, and is spelt like {alike!r}", f"write {alike!r}"
             )
-    chosen = [known[name] for name in names if name in known]
     if not names:
-        chosen = [person for person in known.values() if person.kind == "human"]
-    return list({person.id: person for person in chosen}.values()), new
+        humans = {person.id: person for person in listed.values() if person.kind == "human"}
+        return [*humans.values()], []
+    people = annotators_by_name(connection, project, unlisted=True)
+    chosen = {people[name].id: people[name] for name in names if name in people}
+    added = [AnnotatorInfo(0, name, "human", ()) for name in names if name not in people]
+    return [*chosen.values(), *added], new
 
 
 # -- Which ----------------------------------------------------------------------------------------

@@ -62,13 +62,7 @@ class RoundInfo(Record):
 def start_round(
     connection: Connection, project: ProjectInfo, orders: Orders, number: int
 ) -> list[str]:
-    """Give the same items, that nobody answered, to all; returns the names of the items.
-
-    Args:
-        connection: in a transaction that writes.
-        project: the project.
-        orders: the name of the round, to whom, which question, and until when.
-        number: of items.
+    """Give a number of items that nobody answered to all; returns the names of the items.
 
     Raises InvalidOption for a name that is taken, Refused if there is no item without an answer.
     """
@@ -79,9 +73,8 @@ def start_round(
             f"{project.name!r} has a round {name!r}", "choose another name: --name NAME"
         )
     questions = orders.questions(connection, project)
-    people, _, new = people_to_ask(connection, project, questions, orders)
-    added = add_annotators(connection, project, new)
-    people = [added.get(person.name, person) for person in people]
+    people, *_ = people_to_ask(connection, project, questions, orders)
+    people = add_annotators(connection, project, people)
     if len(people) < 2:
         raise Refused("a round needs two annotators at least", "name them: --to A,B")
     wanted = Wanted(project, questions, people[0].kind, 1)

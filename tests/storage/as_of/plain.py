@@ -17,9 +17,9 @@ import pytest
 from hypothesis import strategies as st
 from sqlalchemy import Connection
 
-from tests.helpers import csv_text
+from tests.helpers import AS_THEY_ARE, csv_text
 from tracker.core import clock
-from tracker.formats.column_roles import parse_column_roles
+from tracker.formats.mappings import parse_column_roles
 from tracker.formats.source import STDIN, SourceFile
 from tracker.imports.loader import ImportResult, load_import
 from tracker.imports.undo import undo_import
@@ -195,7 +195,7 @@ def load_files(
             unlike = 10 * number + place
             rows += [[item, name, pass_, moment, one, unlike] for one in sorted(labels) or [""]]
         sources.append(SourceFile(STDIN, io.BytesIO(csv_text(rows).encode())))
-    return load_import(connection, question, sources, parse_column_roles([]))
+    return load_import(connection, question, sources, parse_column_roles([]), options=AS_THEY_ARE)
 
 
 moments = st.none() | st.integers(1, 20).map(lambda halves: halves / 2)

@@ -37,3 +37,12 @@ def furnished(ledger: Ledger, write: Callable[..., Path]) -> None:
     ledger.snapshot("p")
     with ledger.changing("p") as (connection, question):
         prune_snapshots(connection, [question], parse_prune_keep("last:1"))
+
+
+def worked_on(ledger: Ledger, write: Callable[..., Path]) -> None:
+    """Assign, decide and merge in that project."""
+    ledger.import_items(write("item\nl\nm"), "p")
+    ledger.assignments.assign("p", to=["A", "dee"], answers=1)
+    ledger.assignments.withdraw("p", ["dee"])
+    ledger.adjudication.decide("p", "i", ["x"], reason="ambiguous", note="either")
+    ledger.categories.merge("p", "z", "x")

@@ -19,7 +19,6 @@ P = "/api/v1/projects/reviews"
 
 @pytest.fixture
 def furnished_ledger(furnished: Path) -> Ledger:
-    """The ledger in the folder, whose server asks nobody who they are."""
     found = Ledger(f"sqlite:///{furnished}")
     found.users.remove("ada")
     return found
@@ -27,6 +26,5 @@ def furnished_ledger(furnished: Path) -> Ledger:
 
 @pytest.fixture
 def program(furnished_ledger: Ledger) -> Iterator[TestClient]:
-    """A program that asks the interface."""
     with TestClient(create_app(furnished_ledger), base_url="http://127.0.0.1:8000") as found:
         yield found

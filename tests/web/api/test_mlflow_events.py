@@ -42,7 +42,6 @@ def signed(
 
 @pytest.fixture
 def elsewhere(ledger: Ledger, serve: Serve) -> Iterator[TestClient]:
-    """A program on another machine, at a server that has users, and knows an MLflow."""
     ledger.users.add("ada", "admin", password=PASSWORD)
     mlflow = MLflowServer(serve(MLflow([trace(1, 1)])), SECRET)
     app = create_app(ledger, access=Access(at_this_machine=False), mlflow=mlflow)
@@ -51,7 +50,6 @@ def elsewhere(ledger: Ledger, serve: Serve) -> Iterator[TestClient]:
 
 
 def job_of(program: TestClient, number: int) -> Any:
-    """A job at its end."""
     job = program.app.state.jobs.get(number)  # type: ignore[attr-defined]
     job.wait(20)
     return job

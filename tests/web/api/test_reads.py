@@ -61,9 +61,6 @@ def test_a_gate_is_in_the_request(program: TestClient) -> None:
     assert "gate.toml:2" in broken.json()["detail"]
 
 
-# -- Lists in pages -------------------------------------------------------------------------------
-
-
 def paged(program: TestClient, address: str, rows: str) -> list[dict[str, object]]:
     """The rows of all pages, each of which leads to the next."""
     found = list[dict[str, object]]()
@@ -89,8 +86,6 @@ def test_pages_lead_through_all_rows(program: TestClient, furnished_ledger: Ledg
     assert now.json()["items"][0]["annotators"] > 0
     assert "known_at=0d" in now.links["next"]["url"]
 
-
-# -- Answers are as described ---------------------------------------------------------------------
 
 HOST = {"host": "127.0.0.1:8000"}
 NAMES = {"project": "reviews", "annotator": "annotator 01", "item": "item 0001",

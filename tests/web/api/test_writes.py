@@ -72,9 +72,6 @@ def test_an_event_is_answered_by_what_came_of_it(program: TestClient) -> None:
     assert program.post(address, json={"action": "ANNOTATION_CREATED"}).status_code == 422
 
 
-# -- Files ----------------------------------------------------------------------------------------
-
-
 def test_files_are_imported_as_a_form_or_as_they_are(program: TestClient) -> None:
     options = {"scale": "ordinal", "categories": "x,y"}
     form = program.post(f"{NEW}/imports", files={"file": ("a/b.csv", CSV)}, data=options)
@@ -152,6 +149,8 @@ def test_a_preview_or_a_refused_file_stores_nothing(
     assert [(one["source"], one["line"]) for one in problem["rejections"]] == [
         ("a.csv", 6), ("a.csv", 7),
     ]  # fmt: skip
+    odd = program.post(NAMED, content=CSV + b"3,A,NA\n").json()["odd"]
+    assert [(one["kind"], one["cells"]) for one in odd] == [("missing_words", 1)]
     for query, form, words in (
         ("", None, "the file has no name"),
         ("?filename=a.csv&maps=x", None, "did you mean 'map'"),
@@ -182,8 +181,6 @@ def test_a_file_that_is_too_large_is_refused(furnished_ledger: Ledger) -> None:
             assert refused.json()["detail"].startswith("more than 2,000 bytes")
         assert program.post(NAMED, content=CSV).status_code == 201
 
-
-# -- Requests that are sent again with their key --------------------------------------------------
 
 KEYED = "/api/v1/projects/new/imports"
 
@@ -264,8 +261,6 @@ def test_a_change_and_its_answer_are_stored_together_or_not_at_all(
     again = program.post(address, content=content, headers=headers)
     assert again.headers["idempotent-replayed"] == "true"
 
-
-# -- The examples of the page about the interface -------------------------------------------------
 
 __all__ = ["serve"]
 

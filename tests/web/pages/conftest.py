@@ -19,17 +19,13 @@ from tracker.web.app import create_app
 def fill(
     ledger: Ledger, rows: Iterable[Any], *more: str, project: str = "p", **options: Any
 ) -> None:
-    """Import answers: item, annotator, category, and more columns."""
     columns = ["item", "annotator", "category", *more]
     ledger.import_frame(pd.DataFrame([*rows], columns=columns), project, **options)
 
 
 @pytest.fixture
 def flagged(ledger: Ledger, fill_once: FillOnce) -> Ledger:
-    """A ledger with a project ``p`` of a crowd, one of which always says the same.
-
-    That is recorded as finding 1.
-    """
+    """A crowd, project ``p``, one of which always says the same: finding 1."""
     return fill_once(ledger, _fill)
 
 
@@ -49,6 +45,5 @@ def browser(flagged: Ledger) -> Iterator[TestClient]:
 
 @pytest.fixture
 def admin(peopled: Ledger) -> Iterator[TestClient]:
-    """A browser in which the administrator ``admin`` of a test's own ledger has signed in."""
     with browser_at(peopled) as browser:
         yield acting(browser, "admin")

@@ -54,9 +54,6 @@ def test_a_manager_pauses_and_resumes_an_annotator(browser: TestClient, flagged:
     assert flagged.annotators.show("p", "constant 1").annotator.paused_since is None
 
 
-# -- Models as judges -----------------------------------------------------------------------------
-
-
 def test_each_judge_has_its_verdict_and_the_items_it_confuses(
     client: TestClient, ledger: Ledger, fill_once: FillOnce
 ) -> None:
@@ -67,7 +64,7 @@ def test_each_judge_has_its_verdict_and_the_items_it_confuses(
               "poor": "See these items"}  # fmt: skip
     for name, verdict in VERDICTS.items():
         page = read(client, listed.to(name))
-        for words in (verdict, f"tracker judge judged --model {name}", advice[name]):
+        for words in (verdict, advice[name]):
             assert words in page.text
     page = read(client, listed.to("poor"))
     (judge,) = ledger.judges.judge("judged", models=["poor"]).judges
@@ -79,8 +76,6 @@ def test_each_judge_has_its_verdict_and_the_items_it_confuses(
     assert votes
     assert all(name in vote for vote in votes for name in (worst.truth, worst.given))
 
-
-# -- Categories and people renamed, merged, split -------------------------------------------------
 
 AT = "/projects/m/questions/label"
 

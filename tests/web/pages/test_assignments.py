@@ -63,8 +63,6 @@ def test_rounds_are_started_and_compared(client: TestClient, ledger: Ledger) -> 
     assert client.get(f"{at}/v9").status_code == 404
 
 
-# -- Items decided one after the other ------------------------------------------------------------
-
 DESK = "/projects/p/adjudicate"
 
 
@@ -80,7 +78,6 @@ def contested(sqlite_ledger: Ledger) -> Ledger:
 
 @pytest.fixture
 def desk(contested: Ledger) -> Iterator[TestClient]:
-    """A browser in which a manager has signed in."""
     contested.users.add("mia", "manager", password=PASSWORD)
     with browser_at(contested) as browser:
         yield acting(browser, "mia")

@@ -32,7 +32,6 @@ BAD = GOOD + b",c,x\n"
 
 
 def sent(client: TestClient, content: bytes, name: str = "answers.csv", project: str = "p") -> str:
-    """The address of the page to which sending a file leads."""
     files = [("file", (name, content))]
     done = client.post("/imports", data={"project": project}, files=files, follow_redirects=False)
     assert done.status_code == 303, done.text
@@ -95,9 +94,6 @@ def test_each_option_of_the_form_is_one_of_the_interface() -> None:
     assert {field.name for field in FIELDS} <= {one.name for one in fields(ImportOptions)}
 
 
-# -- Jobs -----------------------------------------------------------------------------------------
-
-
 def test_a_job_is_watched_and_cancelled_in_parts(client: TestClient, ledger: Ledger) -> None:
     begun, go_on = threading.Event(), threading.Event()
 
@@ -157,9 +153,6 @@ def test_jobs_tell_their_errors_and_end_with_the_server() -> None:
     assert begun.wait(10)
     jobs.close()
     assert ended.wait(10)
-
-
-# -- Files that wait ------------------------------------------------------------------------------
 
 
 def test_only_the_last_uploads_wait(tmp_path: Path) -> None:

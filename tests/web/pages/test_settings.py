@@ -17,7 +17,6 @@ AT, GATE, SNAPSHOTS = "/projects/p/settings", "/projects/p/gate", "/projects/p/s
 
 @pytest.fixture
 def answered(ledger: Ledger) -> Ledger:
-    """A project with three categories."""
     fill(ledger, [(str(n), who, "abc"[n % 3]) for n in range(9) for who in "xy"])
     return ledger
 

@@ -18,7 +18,6 @@ WHO = {"column.0.1": "annotator", "column.0.2": "category"}
 
 
 def selected(text: str) -> dict[str, str]:
-    """What is selected above each column, by its name."""
     return {
         name: re.findall(r'<option value="([^"]*)" selected>', options)[:1][0]
         if " selected>" in options
@@ -30,7 +29,6 @@ def selected(text: str) -> dict[str, str]:
 
 
 def import_file(client: TestClient, content: bytes, project: str = "p", **form: str) -> str:
-    """Send a file and import it; return what came of it."""
     address = sent(client, content, project=project)
     return client.post(address, data=form | {"action": "import"}).text
 
@@ -156,6 +154,59 @@ def test_a_name_like_a_known_one_is_asked_about(client: TestClient, ledger: Ledg
     client.post(address, data={"action": "import", "same.0": ""})  # it may be new all the same
     assert "Servis" in ledger.categories.list("q").labels
     assert "resembles" not in read(client, "/projects/q/imports").text
+
+
+def test_a_lookalike_is_chosen_for_a_merge(client: TestClient) -> None:
+    rows = [
+        f"{n},{who},{'Good' if n else 'good'}\n" for n in range(12) for who in ("Zoe", "Bo", "zoe")
+    ]
+    import_file(client, f"item,annotator,category\n{''.join(rows)}0,al,Bad\n".encode())
+    page = read(client, "/projects/p/imports")
+    assert "is new and resembles 'Good'; if it is the same: merge them" in page.text
+    assert "As one" in read(client, page.to("Merge “good” into “Good”")).text
+    question = "/projects/p/questions/label"
+    for place in ("/projects/p/settings", question, f"{question}/categories/good"):
+        chosen = re.findall(r"selected>([^<]*)<", client.get(place).text.partition("Merge <")[2])
+        assert chosen[:2] == ["good", "Good"], place
+    assert re.search(r"Is the same.*selected>Zoe<", client.get("/projects/p/annotators/zoe").text)
+
+
+def test_items_without_answers_are_registered(client: TestClient, ledger: Ledger) -> None:
+    address = sent(client, b"Vorgang,Kundentext,Kanal\n7,laut,Mail\n8,leise,Mail\n,stumm,Mail\n")
+    page = read(client, address).text
+    assert "If these are items to label, choose above a column what the item is" in page
+    assert ". If no column names the item, enter item=# under Columns." in page
+    columns = {"column.0.0": "item", "column.0.1": "text"}
+    looked = client.post(address, data=columns).text
+    assert "2 new items, 1 row with errors, which are left out; columns that would" in looked
+    assert "Register these as items to label</button>" in looked
+    assert ledger.projects.list() == []
+    how = columns | {"column.0.2": "--keep", "action": "items"}
+    assert "1 row with errors" in client.post(address, data=how | {"skip_invalid": "true"}).text
+    assert ledger.status("p").answers == 0
+    assert ledger.items.show("p", "8").to_dict()["attributes"] == {"Kanal": "Mail"}
+    assert client.get(address).status_code == 404
+
+
+def test_what_looks_odd_is_decided_before_the_import(client: TestClient, ledger: Ledger) -> None:
+    content = b"item,annotator,category\n1,a,x\n1,b,NA\n2,a,NA\n2,b,y\n3,a,\n3,b,x\n"
+    address = sent(client, content)
+    page = client.get(address).text
+    assert "2 cells with &#39;NA&#39;" in page
+    assert "Decide first: in the field &#34;Values&#34;: NA= for no answer; or" in page
+    assert 'name="accept" value="missing_words" required>' in page
+    assert page.index('name="value"') < page.index("More options")
+    refused = client.post(address, data={"action": "import"}).text
+    assert "tick &#34;Import it as it is&#34;" in refused
+    assert ledger.projects.list() == []
+    accepted = client.post(address, data={"accept": "missing_words"}).text
+    assert 'value="missing_words" checked>' in accepted
+    for project, form, answers in (("p", {"accept": ["missing_words", "counts"]}, 5),
+                                   ("q", {"value": "NA=", "empty": "skipped"}, 6)):  # fmt: skip
+        address = sent(client, content, project=project)
+        assert f"For {project}: {answers} new answers" in client.post(address, data=form).text
+        client.post(address, data=form | {"action": "import"})
+        assert ledger.imports.list(project)[0].counts.inserted == answers
 
 
 def test_hostile_columns_and_cells_stay_texts(client: TestClient) -> None:

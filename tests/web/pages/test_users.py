@@ -113,9 +113,6 @@ def test_without_users_the_page_makes_the_first(client: TestClient, ledger: Ledg
     assert ledger.users.show("admin").role == "admin"
 
 
-# -- Tokens ---------------------------------------------------------------------------------------
-
-
 def test_the_secret_of_a_new_token_is_shown_once_and_works(
     peopled: Ledger, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -164,8 +161,6 @@ def test_a_token_does_no_more_than_its_user_may_and_makes_no_others(peopled: Led
     assert "a token makes no other tokens" in answer.text
     assert len(peopled.tokens.list()) == 1
 
-
-# -- Webhooks -------------------------------------------------------------------------------------
 
 HOOKS = "/projects/p/webhooks"
 

@@ -250,7 +250,9 @@ class Postgres(Backend):
             function, deletable = "refuse_unless_thinned", f"{OF_PURGED} OR {OF_THINNED}"
         erasable, erased = table.info.get("erasable", ()), ""
         if erasable:
-            function, less = "refuse_unless_erased", "".join(f" - '{name}'" for name in erasable)
+            function = f"refuse_to_change_{name}"
+            free = (*erasable, *table.info.get("changeable", ()))
+            less = "".join(f" - '{column}'" for column in free)
             same = f"to_jsonb(NEW){less} = to_jsonb(OLD){less} AND to_jsonb(NEW) <> to_jsonb(OLD)"
             same += "".join(
                 f" AND (NEW.{name} IS NOT DISTINCT FROM OLD.{name} OR NEW.{name} = '{ERASED}')"

@@ -195,14 +195,16 @@ class Sqlite(Backend):
         name = table.name
         key = " AND ".join(f"{c.name} = NEW.{c.name}" for c in table.primary_key.columns)
         thinned = f" AND NOT {OF_THINNED}" if table.info.get("thinned") else ""
-        erasable = table.info.get("erasable", ())
+        erasable, changeable = (table.info.get(word, ()) for word in ("erasable", "changeable"))
         same = [
             f"NEW.{c.name} IS OLD.{c.name}"
             if c.name not in erasable
             else f"(NEW.{c.name} IS OLD.{c.name} OR NEW.{c.name} IS '{ERASED}')"
             for c in table.columns
+            if c.name not in changeable
         ]
-        erased = " OR ".join(f"NEW.{column} IS NOT OLD.{column}" for column in erasable)
+        changed = (f"NEW.{column} IS NOT OLD.{column}" for column in (*erasable, *changeable))
+        erased = " OR ".join(changed)
         events = {
             "no_update": f"BEFORE UPDATE ON {name}"
             + (f" WHEN NOT ({' AND '.join(same)} AND ({erased}))" if erasable else ""),

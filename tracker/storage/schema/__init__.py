@@ -8,8 +8,9 @@ The keywords of a class are its table's ``info``. A ``clustered`` table is store
 its primary key where the database can; the numbers of a ``never_renumbered`` one are not given
 again after a deletion; ``append_only`` ones refuse UPDATE and DELETE other than a project's purge,
 and, if they are ``thinned``, that of a snapshot's parts once it has its tombstone; the text of an
-``erasable`` column can be erased; ``secret`` ones are left out of a copy of the ledger; ``bulk``
-ones get rows by the million, whose references a database may look up together.
+``erasable`` column can be erased, a ``changeable`` one can change; ``secret`` ones are left out of
+a copy of the ledger; ``bulk`` ones get rows by the million, whose references a database may look
+up together.
 """
 
 from tracker.storage.schema.access import (

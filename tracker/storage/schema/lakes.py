@@ -55,6 +55,7 @@ class LakeFile(Base):
     path: Mapped[str] = column(Text)
     size: Mapped[int] = column(BigInteger, comment="bytes")
     modified_at: Mapped[int] = column(BigInteger, comment=MOMENT)
+    identity: Mapped[str | None] = optional(Text, comment="inode and time of the last write")
     digest: Mapped[str] = column(Text, comment="SHA-256, hexadecimal")
     labels: Mapped[int] = column(BigInteger)
     part: Mapped[int] = column(Integer)

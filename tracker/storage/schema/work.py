@@ -28,7 +28,7 @@ REASONS = ("ambiguous", "guideline gap", "annotator error", "not in the scheme")
 """Why the answers to an item differed, as the person saw it who decided."""
 
 
-class Batch(Base):
+class Batch(Base, append_only=True):
     """One act of assigning items. One with a name is a round: all have the same items."""
 
     __tablename__ = "batches"
@@ -99,7 +99,7 @@ class Draft(Base):
     spent_ms: Mapped[int | None] = optional(Integer, comment="milliseconds")
 
 
-class Decision(Base):
+class Decision(Base, append_only=True, erasable=("made_by",), changeable=("settled_by",)):
     """Why somebody decided what the right answer to an item is; the answer itself is a label.
 
     It holds as long as its change does, which recorded the answer, and no later one is about the

@@ -10,10 +10,12 @@ from typing import Any, TypeAlias
 
 from sqlalchemy import (
     BigInteger,
+    Boolean,
     ColumnElement,
     Connection,
     Select,
     Table,
+    Text,
     bindparam,
     case,
     func,
@@ -21,33 +23,7 @@ from sqlalchemy import (
     select,
 )
 
-from tracker.storage.schema import (
-    Alias,
-    Annotator,
-    AnnotatorAttribute,
-    AnnotatorFact,
-    AnswerDetail,
-    Category,
-    CategoryFact,
-    CategoryMerge,
-    Change,
-    FlagChange,
-    FlagRow,
-    FlagSighting,
-    Import,
-    Item,
-    ItemAlias,
-    ItemAttribute,
-    Label,
-    Note,
-    PastLabel,
-    Project,
-    Question,
-    Snapshot,
-    Source,
-    Tombstone,
-    Touched,
-)
+from tracker.storage import schema
 
 _Rows: TypeAlias = Select[*tuple[Any, ...]]
 Sums = dict[int, tuple[int, int]]
@@ -87,63 +63,71 @@ def _all_rows(model: Any) -> _Rows:
     return _filter(table.c.project_id, select(*columns).order_by(*table.primary_key.columns))
 
 
-def _sums(model: Any, *sums: Any) -> _Rows:
-    return _filter(model.project_id, select(func.count(), *map(func.sum, sums)).select_from(model))
+def _mixed(model: Any) -> _Rows:
+    """Return the statement of how many rows there are, and the sum of a number made of each.
+
+    The first column, the project, is left out; of texts the lengths enter it.
+    """
+    number: Any = literal(0, BigInteger)
+    for column in [*model.__table__.columns][1:]:
+        value = func.length(column) if isinstance(column.type, Text) else column
+        if isinstance(column.type, Boolean):
+            value = case((column, 1), else_=0)
+        mixed = number * literal(_TIMES, BigInteger) + func.coalesce(value, -1)
+        number = mixed % literal(_PRIMES[2], BigInteger)
+    sums = select(func.count(), func.sum(number)).select_from(model)
+    return _filter(model.project_id, sums)
 
 
-_later = Snapshot.__table__.alias("later")
+_PRIMES = (2_147_483_629, 2_147_483_587, 2_147_483_647)
+"""The content of a row is one number: a factor of who said what, and one of when, so that parts
+which are exchanged between rows show. It is below 2**31: four thousand million can be added up."""
+_TIMES = 1_000_003  # a column, before the next is added
+_later = schema.Snapshot.__table__.alias("later")
 _last_snapshot = (
-    select(Snapshot.id, Snapshot.seal, Snapshot.question_id)
+    select(schema.Snapshot.id, schema.Snapshot.seal, schema.Snapshot.question_id)
     .where(
         ~_later.select()
-        .where(_later.c.project_id == Snapshot.project_id, _later.c.id > Snapshot.id)
-        .correlate(Snapshot)
+        .where(_later.c.project_id == schema.Snapshot.project_id, _later.c.id > schema.Snapshot.id)
+        .correlate(schema.Snapshot)
         .exists()
     )
-    .order_by(Snapshot.question_id)
-)
-_order = (
-    select(
-        CategoryFact.category_id,
-        CategoryFact.change_id,
-        CategoryFact.value,
-        CategoryFact.question_id,
-    )
-    .where(CategoryFact.role == "position")
-    .order_by(CategoryFact.question_id, CategoryFact.category_id, CategoryFact.change_id)
+    .order_by(schema.Snapshot.question_id)
 )
 _undone = (
-    select(Import.change_id, Import.undone_by)
-    .where(Import.undone_by.is_not(None))
-    .order_by(Import.change_id)
+    select(schema.Import.change_id, schema.Import.undone_by)
+    .where(schema.Import.undone_by.is_not(None))
+    .order_by(schema.Import.change_id)
 )
-_readings = select(func.count(Import.reading), func.sum(func.length(Import.reading)))
+_readings = select(func.count(schema.Import.reading), func.sum(func.length(schema.Import.reading)))
 
 STATE: dict[str, _Rows] = {
-    "the project's settings": _filter(Project.id, select(*Project.__table__.c)),
-    "questions": _all_rows(Question),
-    "categories": _all_rows(Category),
-    "the order of categories": _filter(CategoryFact.project_id, _order),
-    "category merges": _all_rows(CategoryMerge),
-    "annotators": _all_rows(Annotator),
-    "what was said of annotators": _sums(
-        AnnotatorFact, AnnotatorFact.annotator_id * AnnotatorFact.change_id
-    ),
-    "attributes of annotators": _all_rows(AnnotatorAttribute),
-    "aliases of annotators": _all_rows(Alias),
-    "notes": _all_rows(Note),
-    "imports taken back": _filter(Import.project_id, _undone),
-    "how imports were read": _filter(Import.project_id, _readings),
-    "findings": _all_rows(FlagRow),
-    "what was done about findings": _all_rows(FlagChange),
-    "sightings of findings": _sums(
-        FlagSighting,
-        FlagSighting.informative,
-        FlagSighting.flag_id * FlagSighting.number,
-        func.length(FlagSighting.evidence),
-    ),
-    "the last snapshot": _filter(Snapshot.project_id, _last_snapshot),
-    "snapshots thinned out": _sums(Tombstone, Tombstone.snapshot_id),
+    "the project's settings": _filter(schema.Project.id, select(*schema.Project.__table__.c)),
+    "questions": _all_rows(schema.Question),
+    "categories": _all_rows(schema.Category),
+    "what was said of categories": _mixed(schema.CategoryFact),
+    "category merges": _all_rows(schema.CategoryMerge),
+    "annotators": _all_rows(schema.Annotator),
+    "what was said of annotators": _mixed(schema.AnnotatorFact),
+    "attributes of annotators": _all_rows(schema.AnnotatorAttribute),
+    "aliases of annotators": _all_rows(schema.Alias),
+    "notes": _all_rows(schema.Note),
+    "imports taken back": _filter(schema.Import.project_id, _undone),
+    "how imports were read": _filter(schema.Import.project_id, _readings),
+    "findings": _all_rows(schema.FlagRow),
+    "what was done about findings": _all_rows(schema.FlagChange),
+    "sightings of findings": _mixed(schema.FlagSighting),
+    "the last snapshot": _filter(schema.Snapshot.project_id, _last_snapshot),
+    "snapshots thinned out": _mixed(schema.Tombstone),
+    "decisions": _all_rows(schema.Decision),
+    "batches of assignments": _all_rows(schema.Batch),
+    "assignments": _mixed(schema.Assignment),
+    "labels of merged categories": _mixed(schema.MergedLabel),
+    "withdrawn answers": _mixed(schema.Withdrawal),
+    "synchronizations": _mixed(schema.Sync),
+    "where labels are": _all_rows(schema.Lake),
+    "files of labels": _all_rows(schema.LakeFile),
+    "names in files of labels": _mixed(schema.LakeName),
 }
 """A statement for each part that is sealed whole."""
 
@@ -168,21 +152,17 @@ def _plain(row: Sequence[Any]) -> list[Any]:
 
 # -- what stays as it is, change by change ----------------------------------------------------
 
-_imports = select(
-    Import.change_id,
-    Import.rows,
-    Import.inserted,
-    Import.changed,
-    Import.unchanged,
-    Import.older,
-    Import.rejected,
-)
-_sources = select(Import.change_id, Source.number, Source.name, Source.digest).join_from(
-    Import, Source, Source.import_id == Import.id
-)
+_counts = ["change_id", "rows", "inserted", "changed", "unchanged", "older", "rejected"]
+_imports = select(*(schema.Import.__table__.c[name] for name in _counts))
+_sources = select(
+    schema.Import.change_id, schema.Source.number, schema.Source.name, schema.Source.digest
+).join_from(schema.Import, schema.Source, schema.Source.import_id == schema.Import.id)
 _touched = select(
-    Touched.change_id, func.count(), func.sum(Touched.first_item), func.sum(Touched.last_item)
-).group_by(Touched.change_id)
+    schema.Touched.change_id,
+    func.count(),
+    func.sum(schema.Touched.first_item),
+    func.sum(schema.Touched.last_item),
+).group_by(schema.Touched.change_id)
 
 
 def _after(statement: _Rows, project: Any, change: Any, *then: Any) -> _Rows:
@@ -191,13 +171,17 @@ def _after(statement: _Rows, project: Any, change: Any, *then: Any) -> _Rows:
 
 BY_CHANGE: dict[str, _Rows] = {
     "changes": _after(
-        select(Change.id, Change.kind, Change.recorded_at, Change.detail),
-        Change.project_id,
-        Change.id,
+        select(
+            schema.Change.id, schema.Change.kind, schema.Change.recorded_at, schema.Change.detail
+        ),
+        schema.Change.project_id,
+        schema.Change.id,
     ),
-    "imports": _after(_imports, Import.project_id, Import.change_id),
-    "sources": _after(_sources, Import.project_id, Import.change_id, Source.number),
-    "touched": _after(_touched, Touched.project_id, Touched.change_id),
+    "imports": _after(_imports, schema.Import.project_id, schema.Import.change_id),
+    "sources": _after(
+        _sources, schema.Import.project_id, schema.Import.change_id, schema.Source.number
+    ),
+    "touched": _after(_touched, schema.Touched.project_id, schema.Touched.change_id),
 }
 """A statement for each part: its rows after a change, in the order of changes."""
 
@@ -211,9 +195,13 @@ def sealed_rows(connection: Connection, part: str, project_id: int, after: int) 
 def sealed_item_names(connection: Connection, project_id: int, upto: Sequence[int]) -> list[str]:
     """Return a digest of the items' names up to each number, each from the one before."""
     statement = (
-        select(Item.id, Item.name)
-        .where(Item.project_id == project_id, Item.id > upto[0], Item.id <= upto[-1])
-        .order_by(Item.id)
+        select(schema.Item.id, schema.Item.name)
+        .where(
+            schema.Item.project_id == project_id,
+            schema.Item.id > upto[0],
+            schema.Item.id <= upto[-1],
+        )
+        .order_by(schema.Item.id)
     )
     digests, place = [hashlib.sha256() for _ in upto[1:]], 0
     # The driver's own rows: two columns without anything to convert, in a third of the time.
@@ -232,12 +220,16 @@ def sealed_item_names(connection: Connection, project_id: int, upto: Sequence[in
 
 
 OF_ITEMS: dict[str, tuple[Any, ...]] = {
-    "attributes": (ItemAttribute.item_id, ItemAttribute.name, ItemAttribute.value),
+    "attributes": (
+        schema.ItemAttribute.item_id,
+        schema.ItemAttribute.name,
+        schema.ItemAttribute.value,
+    ),
     "item_aliases": (
-        ItemAlias.item_id,
-        ItemAlias.name,
-        ItemAlias.from_change,
-        ItemAlias.to_change,
+        schema.ItemAlias.item_id,
+        schema.ItemAlias.name,
+        schema.ItemAlias.from_change,
+        schema.ItemAlias.to_change,
     ),
 }
 """The columns of all that is sealed of items beside their names; other keys, past ones too."""
@@ -258,7 +250,7 @@ def seal_sums_of_details(connection: Connection, project_id: int, *which: Any) -
 
     Only those that meet the conditions count.
     """
-    table = AnswerDetail.__table__
+    table = schema.AnswerDetail.__table__
     columns = [column for column in table.columns if column.name != "project_id"]
     statement = select(*columns).where(table.c.project_id == project_id, *which)
     sums: Sums = {}
@@ -288,9 +280,6 @@ _WHEN = {
     "has_own_time": 1,
     "first_change_id": 524_287,
 }
-_PRIMES = (2_147_483_629, 2_147_483_587, 2_147_483_647)
-"""The content of a row is one number: a factor of who said what, and one of when, so that parts
-which are exchanged between rows show. It is below 2**31: four thousand million can be added up."""
 
 
 def _content(rows: Any, given_as: Any) -> ColumnElement[int]:
@@ -351,7 +340,7 @@ def seal_sums_of_labels(
     Only those with one of ``values`` in a column, if one is named.
     """
     sums: Sums = {}
-    for model in (Label, PastLabel):
+    for model in (schema.Label, schema.PastLabel):
         rows = model.__table__.c
         content = func.sum(_content(rows, rows.given_as))
         statement = select(rows.change_id, func.count(), content).group_by(rows.change_id)

@@ -150,5 +150,5 @@ def _outcome(done: Any) -> Outcome:
     if payload["import"] is None:
         return Outcome("There is nothing new.", (), payload)
     sentence = f"{payload['inserted']:,} answers are new, {payload['changed']:,} corrected"
-    shown = ("projects", payload["project"], "imports")
-    return Outcome(f"{sentence}, {payload['withdrawn']:,} withdrawn.", shown, payload)
+    sentence = f"{sentence}, {payload['withdrawn']:,} withdrawn."
+    return Outcome(sentence, ("projects", payload["project"], "imports"), payload, done.imported)

@@ -49,7 +49,6 @@ class KeyedRoute(APIRoute):
     """
 
     def __init__(self, path: str, endpoint: _Endpoint, **options: Any) -> None:
-        """Take what FastAPI does."""
         if not set(options.get("methods") or {"GET"}) <= SAFE:
             options["responses"] = {**_UNDER_WAY, **(options.get("responses") or {})}
             if "key" not in signature(endpoint).parameters:
@@ -158,7 +157,6 @@ class NameSegments:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on."""
         if scope["type"] == "http" and _is_of_interface(scope) and scope.get("raw_path"):
             raw = scope["raw_path"].decode("ascii", "replace")
             segments = (unquote(segment) for segment in raw.split("/"))
@@ -178,11 +176,9 @@ class SegmentConvertor(Convertor[str]):
     regex = "[^/]+"
 
     def convert(self, value: str) -> str:
-        """Return the name."""
         return value.replace("%2F", "/").replace("%25", "%")
 
     def to_string(self, value: str) -> str:
-        """Return the segment."""
         return value.replace("%", "%25").replace("/", "%2F")
 
 
@@ -303,7 +299,6 @@ class Answering:
         return self._response(json_text(compute(self.ledger)), tag)
 
     def done(self, payload: Any, status: int = 200) -> Response:
-        """Answer with what a change came to."""
         return self._response(json_text(payload), None, status)
 
     def made(self, payload: Any, *place: str, status: int = 201) -> Response:
@@ -316,7 +311,6 @@ class Answering:
 
     @property
     def by(self) -> str:
-        """The name of the one who asks."""
         name: str = self._request.state.identity.name
         return name
 
@@ -331,7 +325,6 @@ class Answering:
         return f'W/"{sha256(said.encode("utf-8", "surrogatepass")).hexdigest()[:32]}"'
 
     def _has(self, tag: str) -> bool:
-        """Return whether the one who asks has it."""
         given = self._request.headers.get("if-none-match", "")
         return tag.removeprefix("W/") in {
             tag.strip().removeprefix("W/") for tag in given.split(",")

@@ -25,13 +25,7 @@ REASONS = {
 
 
 class Choice(BaseModel):
-    """Which item to show: the first of a question, or the one named.
-
-    Attributes:
-        question: whose answers differ; empty for the first.
-        item: its key; empty for the first one that nobody decided.
-        done: the item that was decided just now.
-    """
+    """Which item to show: the first of a question, or the one named."""
 
     question: str = ""
     item: str = ""
@@ -54,7 +48,6 @@ class Deciding(BaseModel):
 def adjudicate_page(
     request: Request, place: At, asked: AskedLedger, choice: Annotated[Choice, Query()]
 ) -> HTMLResponse:
-    """Show an item about which annotators differ."""
     return _desk(request, place, asked, choice)
 
 

@@ -38,7 +38,6 @@ _NOT_PAUSED = {"paused_since": None, "paused_note": None}
 
 @router.get("/projects/{project:name}/annotators", dependencies=[needs(Role.VIEWER)])
 def annotators_page(request: Request, place: At, asked: AskedLedger) -> HTMLResponse:
-    """Show all annotators, question by question."""
     audits = _audits(asked, place)
     people = {row["annotator"]: row for row in (
         _NOT_PAUSED | person.to_dict()
@@ -149,7 +148,7 @@ def annotator_page(
         request, "annotator.html", place=place, tab="annotators", who=who, questions=questions,
         course_columns=COURSE, course_figures=course_figures,
         recorded=recorded, share_columns=SHARES, differ_columns=DIFFERS, numbers=numbers,
-        people=people, merged=merged,
+        people=people, merged=merged, alike=_lookalike(asked, place, who["annotator"]),
     )  # fmt: skip
 
 
@@ -180,7 +179,6 @@ def set_kind(
     request: Request, place: At, annotator: str, asked: AskedLedger,
     kind: Annotated[str, Form()] = "",
 ) -> RedirectResponse:  # fmt: skip
-    """Say whether an annotator is a human, a model, or a reference."""
     person = asked.ledger.annotators.kind(place.project, annotator, kind)
     return see(request, place, "annotators", person.name)
 
@@ -195,6 +193,11 @@ def _found(asked: Asked, place: Place, name: str) -> tuple[dict[str, Any], list[
                       if other["kind"] == person["kind"] and other is not person]  # fmt: skip
             return person, others
     raise NotFound(f"there is no annotator {name!r} in {place.project!r}")
+
+
+def _lookalike(asked: Asked, place: Place, name: str) -> str | None:
+    pairs = [{pair.name, pair.into} for pair in known.duplicates_of(asked, place)]
+    return next((other for pair in pairs if name in pair for other in pair - {name}), None)
 
 
 def _audits(asked: Asked, place: Place) -> dict[str, list[dict[str, Any]]]:

@@ -64,7 +64,6 @@ def _queue(
 
 
 def _answered_at_once(questions: Any) -> bool:
-    """Return whether choosing a category is all there is to an answer."""
     first, *others = questions
     return not others and first.answers == "one" and not first.is_number and not first.also_asks
 
@@ -138,7 +137,6 @@ def _spent(form: FormData) -> int | None:
 
 @router.post(f"{_QUEUE}/undo", dependencies=_ANNOTATORS)
 def undo(request: Request, project: str, annotator: str, asked: AskedLedger) -> RedirectResponse:
-    """Take back the last answer; its item is asked again."""
     _own(request, project, annotator)
     asked.ledger.answering.undo(project, annotator)
     return see_page(request, "me", "queue", project, annotator)
@@ -146,7 +144,6 @@ def undo(request: Request, project: str, annotator: str, asked: AskedLedger) -> 
 
 @router.post(f"{_QUEUE}/finish", dependencies=_ANNOTATORS)
 def finish(request: Request, project: str, annotator: str, asked: AskedLedger) -> RedirectResponse:
-    """Record the answers given so far."""
     _own(request, project, annotator)
     asked.ledger.answering.finish(project, annotator)
     return see_page(request, "me")

@@ -50,7 +50,6 @@ class NewAssignments(BaseModel):
 
     @property
     def asked(self) -> dict[str, Any]:
-        """What is asked of the ledger."""
         return {
             "to": [*self.to, *self.others.split(",")], "question": self.question or None,
             "answers": self.answers, "per_annotator": self.per_annotator,
@@ -62,7 +61,6 @@ class NewAssignments(BaseModel):
 
 @router.get(_ALL, dependencies=[needs(Role.VIEWER)])
 def assignments_page(request: Request, place: At, asked: AskedLedger) -> HTMLResponse:
-    """Show how far each person is, and what can be assigned."""
     return _assignments(request, place, asked)
 
 
@@ -115,7 +113,6 @@ def withdraw(
     annotator: Annotated[str, Form()] = "",
     late: Annotated[bool, Form()] = False,
 ) -> Response:
-    """Take back what is open, of somebody or of all."""
     whom = [annotator] if annotator else []
     try:
         asked.ledger.assignments.withdraw(place.project, whom, late=late)
@@ -132,7 +129,6 @@ def start_round(
     guideline: Annotated[str, Form()] = "",
     items: Annotated[int, Form(ge=1, le=10**6)] = 100,
 ) -> Response:
-    """Give the same items to all."""
     named = guideline.strip() or None
     try:
         asked.ledger.rounds.start(place.project, guideline=named, items=items)
@@ -143,7 +139,6 @@ def start_round(
 
 @router.get("/projects/{project:name}/rounds/{name:name}", dependencies=[needs(Role.VIEWER)])
 def round_page(request: Request, place: At, asked: AskedLedger, name: str) -> HTMLResponse:
-    """Show a round, and what moved since the one before."""
     shown = asked.ledger.rounds.show(place.project, name).json()
     tables: dict[str, Any] = {
         part: {

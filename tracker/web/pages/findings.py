@@ -30,14 +30,7 @@ Number = Annotated[int, Path(ge=1, lt=2**31)]
 
 
 class Listed(BaseModel):
-    """Which findings are on the list.
-
-    Attributes:
-        state: that of `STATES`.
-        annotator: about whom; empty for all.
-        kind: of this kind; empty for all.
-        question: of this question; empty for all.
-    """
+    """Which findings are on the list."""
 
     state: str = ""
     annotator: str = ""
@@ -46,7 +39,6 @@ class Listed(BaseModel):
 
     @property
     def choice(self) -> dict[str, str | None]:
-        """The list, as a part of an address."""
         return {name: getattr(self, name) or None for name in Listed.model_fields}
 
 
@@ -64,14 +56,7 @@ class Asked(Listed):
 
 
 class Acting(Listed):
-    """What to do about some findings, and where the form was.
-
-    Attributes:
-        flag: their numbers.
-        action: what to do.
-        note: why.
-        next: the finding to show then.
-    """
+    """What to do about some findings, and where the form was."""
 
     flag: list[int] = Field(default_factory=list)
     action: Literal["acknowledge", "dismiss", "resolve", "reopen", "uphold", "reject"]
@@ -84,7 +69,6 @@ Choice = Annotated[Asked, Query()]
 
 @router.get("/projects/{project:name}/findings", dependencies=[needs(Role.VIEWER)])
 def findings_page(request: Request, place: At, asked: AskedLedger, choice: Choice) -> HTMLResponse:
-    """Show the findings that somebody has to do something about, or others, and the first one."""
     return _inbox(request, place, asked, choice, None)
 
 
@@ -92,7 +76,6 @@ def findings_page(request: Request, place: At, asked: AskedLedger, choice: Choic
 def finding_page(
     request: Request, place: At, number: Number, asked: AskedLedger, choice: Choice
 ) -> HTMLResponse:
-    """Show a finding: its evidence, what was done about it, each time it was seen."""
     return _inbox(request, place, asked, choice, number)
 
 
@@ -167,7 +150,6 @@ def _standing(asked: AskedLedger, place: At) -> int:
 def act(
     request: Request, place: At, asked: AskedLedger, form: Annotated[Acting, Form()]
 ) -> RedirectResponse:
-    """Do something about findings, and show the next one."""
     note = form.note.strip()
     if not form.flag:
         raise InvalidOption("no finding is chosen", "tick those that it is about, and try again")
@@ -185,7 +167,6 @@ def act(
 
 @router.post("/projects/{project:name}/findings/record", dependencies=[needs(Role.MANAGER)])
 def record(request: Request, place: At, asked: AskedLedger) -> RedirectResponse:
-    """Record what an audit finds now."""
     ledger = asked.ledger
 
     def work(step: Step) -> Outcome:

@@ -48,7 +48,6 @@ class Checks(BaseModel, extra="allow"):
 
     @property
     def edited(self) -> str:
-        """The file with what the form changes."""
         fields: dict[str, Any] = self.model_extra or {}
         parts = _parts(self.text)
         if not self.form or parts is None:
@@ -103,13 +102,11 @@ class Check(NamedTuple):
 
     @property
     def about(self) -> str:
-        """What the comments say, or what it asks for."""
         lines = [line for line in self.comments if not line.startswith(WHY_NOT)]
         return " ".join(lines) or ", ".join(map(" ".join, self.settings.items()))
 
     @property
     def why_not(self) -> str:
-        """Why it would fail, if it is left out for that."""
         lines = (line for line in self.comments if line.startswith(WHY_NOT))
         return next((line.removeprefix(WHY_NOT) for line in lines), "")
 

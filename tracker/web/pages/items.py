@@ -59,12 +59,10 @@ class Choice(BaseModel):
     after: int = Field(0, ge=0, lt=2**31)
 
     def query(self) -> dict[str, Any]:
-        """Return what is asked for as a part of an address."""
         return {name: value or None for name, value in self.model_dump().items()}
 
     @property
     def any(self) -> bool:
-        """Whether anything is asked for."""
         return any(self.query().values())
 
     @property
@@ -100,7 +98,6 @@ def _items(ledger: Ledger, place: Place, choice: Choice, **part: int) -> ItemsPa
 def items_page(
     request: Request, place: At, asked: AskedLedger, choice: Annotated[Choice, Query()]
 ) -> HTMLResponse:
-    """Show some items."""
     settings = asked.ledger.projects.settings(place.project).questions
     found = chosen_items(asked, place, choice)
     shown = next(setting for setting in settings if setting.question.name == found.question)

@@ -40,7 +40,6 @@ router = APIRouter(include_in_schema=False)
 
 @router.get("/projects/{project:name}/judges", dependencies=[needs(Role.VIEWER)])
 def judges_page(request: Request, place: At, asked: AskedLedger) -> HTMLResponse:
-    """Show each model beside the people, question by question."""
     found = known.judges_of(asked, place)
     people = asked.ledger.annotators.list(place.project)
     judged = {judge["model"] for judge in found.judges}

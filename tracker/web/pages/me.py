@@ -20,7 +20,6 @@ router = APIRouter(include_in_schema=False)
 
 @router.get("/me", dependencies=[needs(Role.ANNOTATOR)])
 def own_page(request: Request, asked: AskedLedger) -> HTMLResponse:
-    """Show the reader's own reports."""
     who: Identity = request.state.identity
     reports = [_report(asked, place, *own) for place, own in enumerate(who.annotators)]
     return page(request, "me.html", reports=reports)
@@ -57,13 +56,7 @@ def _report(asked: Asked, place: int, project: str, annotator: str) -> dict[str,
 
 
 class Appealing(BaseModel):
-    """An annotator's objection to a finding about their answers.
-
-    Attributes:
-        project: the project.
-        flag: the finding's number there.
-        note: why it is wrong.
-    """
+    """An annotator's objection to a finding about their answers."""
 
     project: str = ""
     flag: Annotated[int, Field(ge=1, lt=2**31)] = 1

@@ -15,7 +15,6 @@ _MOST = 200
 
 @router.get("/projects/{project:name}/moments", dependencies=[needs(Role.VIEWER)])
 def moments_part(request: Request, place: At, asked: AskedLedger) -> HTMLResponse:
-    """Show a slider through the project's time."""
     moments = asked.figure(
         place.project, "moments", compute=lambda it: it.moments(place.project, _MOST)
     )

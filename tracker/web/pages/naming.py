@@ -64,7 +64,6 @@ def merge_page(
 def rename_question(
     request: Request, place: At, asked: AskedLedger, question: str, name: Name
 ) -> RedirectResponse:
-    """Give a question another name."""
     asked.ledger.questions.rename(place.project, question, name)
     return see(request, place, "settings")
 
@@ -73,7 +72,6 @@ def rename_question(
 def merge_categories(
     request: Request, place: At, asked: AskedLedger, question: str, category: Name, into: Name
 ) -> RedirectResponse:
-    """Let the answers of a category count as those of another."""
     asked.ledger.categories.merge(place.project, category, into, question=question)
     return see(request, place, "questions", question, "categories", into, merged=category)
 
@@ -82,7 +80,6 @@ def merge_categories(
 def split_category(
     request: Request, place: At, asked: AskedLedger, question: str, category: str
 ) -> RedirectResponse:
-    """Let a merged category stand for itself again."""
     asked.ledger.categories.split(place.project, category, question=question)
     return see(request, place, "questions", question, "categories", category)
 
@@ -91,7 +88,6 @@ def split_category(
 def rename_category(
     request: Request, place: At, asked: AskedLedger, question: str, category: str, name: Name
 ) -> RedirectResponse:
-    """Give a category another name."""
     asked.ledger.categories.rename(place.project, category, name, question=question)
     return see(request, place, "questions", question, "categories", name.strip())
 
@@ -100,7 +96,6 @@ def rename_category(
 def merge_annotators(
     request: Request, place: At, asked: AskedLedger, annotator: str, into: Name
 ) -> RedirectResponse:
-    """Let the answers of an annotator be those of another, who is the same person."""
     person = asked.ledger.annotators.merge(place.project, annotator, into)
     return see(request, place, "annotators", person.name, merged=annotator)
 
@@ -109,7 +104,6 @@ def merge_annotators(
 def split_annotator(
     request: Request, place: At, asked: AskedLedger, annotator: str
 ) -> RedirectResponse:
-    """Let a name that was merged be a person of its own again."""
     person = asked.ledger.annotators.split(place.project, annotator)
     return see(request, place, "annotators", person.name)
 
@@ -118,6 +112,5 @@ def split_annotator(
 def rename_annotator(
     request: Request, place: At, asked: AskedLedger, annotator: str, name: Name
 ) -> RedirectResponse:
-    """Give an annotator another name."""
     person = asked.ledger.annotators.rename(place.project, annotator, name)
     return see(request, place, "annotators", person.name)

@@ -55,7 +55,6 @@ def pair_links(here: Callable[..., str], question: str) -> dict[str, Callable[..
 
 @router.get("/projects/{project:name}/pairs", dependencies=[needs(Role.VIEWER)])
 def pairs_page(request: Request, place: At, asked: AskedLedger, question: str = "") -> HTMLResponse:
-    """Show how much each two annotators agree on a question."""
     questions = {one.name: one.answers for one in asked.ledger.questions.list(place.project)}
     about = question or next(iter(questions))
     pairs, spans = pairs_in_short(asked, place, about), questions.get(about) == "spans"
@@ -83,7 +82,6 @@ def pair_page(
     asked: AskedLedger,
     question: Annotated[str, Query()] = "",
 ) -> HTMLResponse:
-    """Show two annotators."""
     names = [one.name for one in asked.ledger.questions.list(place.project)]
     about = question or names[0]
     numbers = about in known.questions_of_numbers(asked, place)

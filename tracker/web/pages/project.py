@@ -29,7 +29,6 @@ _OWN_STYLE = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'no
 
 @router.get("/projects/{project:name}", dependencies=[needs(Role.VIEWER)])
 def project_page(request: Request, place: At, asked: AskedLedger) -> HTMLResponse:
-    """Show a project."""
     agreement = known.agreement_of(asked, place)
     numbers = known.questions_of_numbers(asked, place)
     questions = [_question_row(question) for question in agreement.questions]
@@ -57,7 +56,6 @@ def _question_row(question: QuestionAgreement) -> dict[str, Any]:
 
 
 def _weakest_first(categories: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the categories by their rates, those whose rate is undefined last."""
     return sorted(categories, key=lambda row: (row["rate"] is None, row["rate"] or 0.0))
 
 
@@ -116,7 +114,6 @@ def _opening(asked: Asked, place: Place) -> _Opening:
 
 @router.get("/projects/{project:name}/report", dependencies=[needs(Role.VIEWER)])
 def report_page(place: At, asked: AskedLedger) -> Response:
-    """Return a report to send, as a file."""
     from tracker.report.report import FORMATS, made_document
 
     found = _gathered(asked, place)

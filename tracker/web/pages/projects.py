@@ -30,7 +30,6 @@ def projects_page(request: Request, asked: AskedLedger) -> Response:
 
 @router.get("/projects/{project:name}/row", dependencies=[needs(Role.VIEWER)])
 def project_row(request: Request, place: At, asked: AskedLedger) -> HTMLResponse:
-    """Show what the list of projects says of one."""
     asked.until = None
     try:
         row = _row(asked, place) | {"older": None}

@@ -25,10 +25,8 @@ router = APIRouter(include_in_schema=False)
 _PAIRS, _EXAMPLES = 12, 12
 
 
-@router.get("/projects/{project:name}/questions/{question:name}",
-            dependencies=[needs(Role.VIEWER)])  # fmt: skip
+@router.get("/projects/{project:name}/questions/{question:name}", dependencies=[needs(Role.VIEWER)])
 def question_page(request: Request, place: At, question: str, asked: AskedLedger) -> HTMLResponse:
-    """Show a question."""
     found = _figures(asked, place, question)
     numbers = question in known.questions_of_numbers(asked, place)
     about = asked.ledger.questions.show(place.project, question).question
@@ -50,7 +48,6 @@ def question_page(request: Request, place: At, question: str, asked: AskedLedger
 def category_page(
     request: Request, place: At, question: str, category: str, asked: AskedLedger, merged: str = ""
 ) -> HTMLResponse:
-    """Show a category; ``merged`` is one that was merged into it just now."""
     found = _figures(asked, place, question)
     own = next((row for row in found["categories"] if row["category"] == category), None)
     if own is None:

@@ -35,4 +35,4 @@ def _in_project(asked: Asked, project: str, wanted: str) -> dict[str, Any]:
         "named": text in project.casefold(),
         "annotators": [name for name in people if text in name.casefold()][:_MOST],
         "found": asked.ledger.items.list_page(project, _MOST, search=wanted).items,
-    }  # fmt: skip
+    }

@@ -22,15 +22,9 @@ class Setting(BaseModel):
     """What a form changes of a question.
 
     Attributes:
-        question: its name.
-        scale: how categories compare.
         wanted: answers that each item should get; 0 for no number.
         categories: all of them in their order, a line each; None leaves them as they are.
         closed: whether no other category is accepted.
-        goal: how well a figure is to be known; empty for no goal.
-        deadline: the day by which; empty for no day.
-        instructions: what annotators are told on their page.
-        also_asks: what it asks for besides an answer.
     """
 
     question: str
@@ -46,7 +40,6 @@ class Setting(BaseModel):
 
 @router.get("/projects/{project:name}/settings", dependencies=[needs(Role.VIEWER)])
 def settings_page(request: Request, place: At, asked: AskedLedger) -> HTMLResponse:
-    """Show the settings."""
     found = asked.ledger.projects.settings(place.project)
     return page(
         request, "settings.html", place=place, tab="settings", questions=found.questions,
@@ -60,7 +53,6 @@ def settings_page(request: Request, place: At, asked: AskedLedger) -> HTMLRespon
 def set_question(
     request: Request, place: At, asked: AskedLedger, form: Annotated[Setting, Form()]
 ) -> RedirectResponse:
-    """Change the settings of a question."""
     ledger = asked.ledger
     now = ledger.questions.show(place.project, form.question)
     names = list(now.categories)
@@ -90,13 +82,7 @@ def set_question(
 
 
 class NewQuestion(BaseModel):
-    """What a form says of a new question.
-
-    Attributes:
-        name: what it is called.
-        answers: what an answer holds.
-        scale: how categories compare.
-    """
+    """What a form says of a new question."""
 
     name: str = ""
     answers: str | None = None
@@ -107,7 +93,6 @@ class NewQuestion(BaseModel):
 def add_question(
     request: Request, place: At, asked: AskedLedger, form: Annotated[NewQuestion, Form()]
 ) -> RedirectResponse:
-    """Ask another question."""
     asked.ledger.questions.add(place.project, form.name, answers=form.answers, scale=form.scale)
     return see(request, place, "settings")
 
@@ -116,21 +101,12 @@ def add_question(
 def rename_project(
     request: Request, place: At, asked: AskedLedger, name: Annotated[str, Form()] = ""
 ) -> RedirectResponse:
-    """Give the project another name."""
     made = asked.ledger.projects.rename(place.project, name)
     return see(request, Place(made.project.name), "settings")
 
 
 class OfProject(BaseModel):
-    """What a form changes of a project; see `choosing.OfProject`.
-
-    Attributes:
-        timezone: in which its days begin.
-        tentative_from: the lower threshold.
-        good_from: the upper one.
-        item_link: the address of an item elsewhere.
-        media_hosts: a host each line.
-    """
+    """What a form changes of a project; see `choosing.OfProject`."""
 
     timezone: str = ""
     tentative_from: float = THRESHOLDS[0]
@@ -143,7 +119,6 @@ class OfProject(BaseModel):
 def set_project(
     request: Request, place: At, asked: AskedLedger, form: Annotated[OfProject, Form()]
 ) -> RedirectResponse:
-    """Change what is set for the project as a whole."""
     asked.ledger.projects.set(
         place.project, timezone=form.timezone, tentative_from=form.tentative_from,
         good_from=form.good_from, item_link=form.item_link, media_hosts=form.media_hosts.split(),
@@ -155,7 +130,6 @@ def set_project(
 def archive_project(
     request: Request, place: At, asked: AskedLedger, restore: Annotated[bool, Form()] = False
 ) -> RedirectResponse:
-    """Take the project off the list, or put it back."""
     asked.ledger.projects.archive(place.project, restore=restore)
     return see(request, place, "settings")
 
@@ -168,6 +142,5 @@ def add_note(
     text: Annotated[str, Form()] = "",
     at: Annotated[str, Form()] = "",
 ) -> RedirectResponse:
-    """Note an event on the time line."""
     asked.ledger.notes.add(place.project, text, at.strip() or None)
     return see(request, place, "settings")

@@ -37,7 +37,6 @@ class Taking(BaseModel):
 
 @router.get("/projects/{project:name}/snapshots", dependencies=[needs(Role.VIEWER)])
 def snapshots_page(request: Request, place: At, asked: AskedLedger) -> HTMLResponse:
-    """Show the snapshots of a project, the last one first."""
     weakest = known.agreement_of(asked, Place(place.project)).questions[0]
     measure, question = weakest.main.measure, weakest.question.name
     rows, curve = asked.figure(
@@ -97,17 +96,14 @@ def _told(snapshots: list[dict[str, Any]], measure: str) -> list[dict[str, Any]]
 def take_snapshot(
     request: Request, place: At, asked: AskedLedger, form: Annotated[Taking, Form()]
 ) -> RedirectResponse:
-    """Take a snapshot of all questions as they are now."""
     taken = asked.ledger.snapshot_by_question(
         place.project, name=form.name.strip() or None, note=form.note.strip() or None
     )
     return see(request, place, "snapshots", str(taken.first.snapshot.id))
 
 
-@router.get("/projects/{project:name}/snapshots/{snapshot:name}",
-            dependencies=[needs(Role.VIEWER)])  # fmt: skip
+@router.get("/projects/{project:name}/snapshots/{snapshot:name}", dependencies=[needs(Role.VIEWER)])
 def snapshot_page(request: Request, place: At, snapshot: str, asked: AskedLedger) -> HTMLResponse:
-    """Show a snapshot."""
     payload = asked.ledger.snapshot_pages(place.project, snapshot).to_dict()
     numbers = known.questions_of_numbers(asked, place)
     only = asked.ledger.questions.list(place.project)[0].name
@@ -125,7 +121,6 @@ def compare_page(
     request: Request, place: At, asked: AskedLedger, a: State = "", b: State = "",
     question: State = "",
 ) -> HTMLResponse:  # fmt: skip
-    """Show what changed from one state to another, and because of what."""
     names = _comparable(asked, place)
     about = question or (names[0] if names else "")
     found = _compared(asked, place, (a.strip(), b.strip()), about) if a and b else None

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from operator import attrgetter
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from fastapi import APIRouter, Form, Request
@@ -13,11 +15,12 @@ from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from pydantic import BaseModel
 
 from tracker.core.errors import InvalidOption, NotFound, TrackerError
+from tracker.imports.choosing import ItemOptions
 from tracker.imports.columns import CHOICES, fields_read_before, joined_fields, split_fields
 from tracker.imports.preview import layout_lines, outcome_sentence
 from tracker.ledger import Ledger
 from tracker.render.formats import csv_lines
-from tracker.web.file_form import FIELDS, Field, filled_fields
+from tracker.web.file_form import ACCEPT, FIELDS, Field, filled_fields
 from tracker.web.identity import Role, needs
 from tracker.web.import_options import ImportOptions, arguments_of_import, with_fields
 from tracker.web.jobs import Outcome, Step
@@ -25,9 +28,10 @@ from tracker.web.pages.jobs import see_job
 from tracker.web.request import AskedLedger
 from tracker.web.templating import page
 from tracker.web.uploads import Staged, uploaded
+from tracker.web.wording import long_options
 
 if TYPE_CHECKING:
-    from tracker.imports.grids import Grid
+    from tracker.imports.columns import Grid
     from tracker.imports.loader import ImportResult
     from tracker.imports.resembling import Resemblance
 
@@ -35,6 +39,7 @@ router = APIRouter(include_in_schema=False)
 
 _MANAGERS = [needs(Role.MANAGER)]
 _MOST_ROWS = 100  # that cannot be read
+_NO_ANSWERS = "annotator or the category"  # are the columns that a refused file lacks
 _MOST_GRIDS = 5
 _MOST_COLUMNS = 60
 _MOST_ASKED = 20  # names that resemble others
@@ -47,7 +52,8 @@ class Sent(BaseModel, extra="allow"):
 
     Attributes:
         skip_invalid: whether rows that cannot be read are left out.
-        action: ``look`` again, ``import``, or ``afresh``: look as if nothing were said.
+        action: ``look`` again, ``import``, import as ``items``, or ``afresh``: look as if nothing
+            were said.
     """
 
     skip_invalid: bool = False
@@ -55,8 +61,10 @@ class Sent(BaseModel, extra="allow"):
 
     @property
     def fields(self) -> dict[str, str]:
-        """The other fields."""
-        return {name: str(text) for name, text in (self.model_extra or {}).items()}
+        """The other fields; several values of one are its lines."""
+        fields = self.model_extra or {}
+        lists = {name: text if isinstance(text, list) else [text] for name, text in fields.items()}
+        return {name: "\n".join(map(str, lines)) for name, lines in lists.items()}
 
 
 class BadRow(NamedTuple):
@@ -93,7 +101,6 @@ class Column(NamedTuple):
 
 @router.post("/imports", dependencies=_MANAGERS)
 async def look(request: Request) -> Response:
-    """Take files, and show what their import would do."""
     state = request.app.state
     async with uploaded(request, None) as sent:
         project = (sent.fields.get("project") or [""])[-1].strip()
@@ -106,10 +113,12 @@ async def look(request: Request) -> Response:
 
 @router.get("/imports/{token}", dependencies=_MANAGERS)
 def staged_page(request: Request, token: str) -> HTMLResponse:
-    """Show what the import of some files would do, and the files as they are."""
     staged: Staged = request.app.state.staging.get(token)
     made = staged.made
     asked = _asked(staged)
+    odd = () if made is None else made.odd
+    mend = "" if staged.problem is None else staged.problem.mend or ""
+    ways = [one.option for one in odd] + ([] if mend.startswith("say which") else [mend])
     questions = {pair.sentence for pair in asked}
     warnings = [] if made is None else [text for text in made.warnings if text not in questions]
     layouts = (
@@ -121,10 +130,12 @@ def staged_page(request: Request, token: str) -> HTMLResponse:
     chosen, rest = split_fields(staged.form, _names(staged.grids))
     return page(
         request, "staged.html", staged=staged, made=made, layouts=layouts, bad=bad, others=others,
-        sentence="" if made is None else _outcome(made),
+        sentence="" if made is None else import_sentence(made),
+        as_items=staged.items and import_sentence(staged.items),
+        lacks_answers=_lacks_answers(staged), odd=odd, mend=mend,
         warnings=warnings, asked=[(pair, staged.same.get(_key(pair))) for pair in asked],
         grids=_shown(staged, chosen), filled=rest, choices=[*CHOICES.items()],
-        most_columns=_MOST_COLUMNS, most_rows=_MOST_ROWS, form_fields=_fields(staged.grids),
+        most_columns=_MOST_COLUMNS, most_rows=_MOST_ROWS, form_fields=_fields(staged.grids, ways),
     )  # fmt: skip
 
 
@@ -139,19 +150,20 @@ def import_staged(
     else:
         staged.form = _form_of(staged, form.fields)
     _set_options(staged, skip_invalid=form.skip_invalid)
-    if form.action != "import":
+    if form.action not in {"import", "items"}:
         return _preview(request, staged)
     ledger = asked.ledger
 
     def work(step: Step) -> Outcome:
-        result = ledger.import_uploads(
-            staged.files, staged.project, progress=step, **staged.options
-        )
+        if form.action == "items":
+            result = _register_items(ledger, staged, step, skip_invalid=form.skip_invalid)
+        else:
+            files, project = staged.files, staged.project
+            result = ledger.import_uploads(files, project, progress=step, **staged.options)
         request.app.state.staging.drop(token)
-        sentence = f"Imported: {_outcome(result)}."
-        return Outcome(
-            sentence, ("projects", staged.project, "imports"), _as_answered(ledger, staged, result)
-        )
+        result = _as_answered(ledger, staged, result)
+        place, sentence = ("projects", staged.project, "imports"), import_sentence(result)
+        return Outcome(f"Imported: {sentence}.", place, result.to_dict(), result)
 
     return see_job(request, _started(request, "Import", staged, work))
 
@@ -181,8 +193,8 @@ def rejected_rows(request: Request, token: str, number: int) -> Response:
     )  # fmt: skip
 
 
-def _outcome(made: ImportResult) -> str:
-    return outcome_sentence(made.to_dict(), "label" if made.unit == "label" else "answer")
+def import_sentence(result: ImportResult) -> str:
+    return outcome_sentence(result.to_dict(), "answer" if result.unit == "row" else result.unit)
 
 
 # -- What is shown ---------------------------------------------------------------------------------
@@ -201,12 +213,8 @@ def _bad_rows(staged: Staged) -> tuple[list[tuple[Grid, list[BadRow]]], list[Any
             continue
         place = table.names.index(rejection.column) if rejection.column in table.names else None
         rows.append(BadRow(rejection.line, cells, place, rejection.reason))
-    by_table = [(table, sorted(rows, key=_line)) for table, rows in tables.values() if rows]
-    return by_table, others
-
-
-def _line(row: BadRow) -> int:
-    return row.line
+    by_table = [(table, sorted(rows, key=attrgetter("line"))) for table, rows in tables.values()]
+    return [pair for pair in by_table if pair[1]], others
 
 
 def _shown(staged: Staged, chosen: Mapping[str, str]) -> list[tuple[Grid, list[Column]]]:
@@ -229,13 +237,24 @@ def _role(table: Grid, name: str, staged: Staged) -> str:
     return CHOICES.get("--keep" if role == "keep" else role, role)
 
 
-def _fields(grids: Iterable[Grid]) -> list[Field]:
-    """Return the fields with their choices; without that of the sheet, if there are not several."""
+def _fields(grids: Iterable[Grid], ways: Iterable[str]) -> list[Field]:
+    """Return the fields with their choices; those that ``ways`` name stand next to the columns.
+
+    Without that of the sheet, if there are not several.
+    """
+    deciding = re.findall(r"--[a-z-]+", " ".join(map(long_options, ways)))
     sheets = tuple(dict.fromkeys(name for table in grids for name in table.sheets))
     formats = tuple(reader.name for reader in Ledger.formats())
     known = {"sheet": sheets, "format": formats}
-    fields = [replace(field, choices=known.get(field.name, field.choices)) for field in FIELDS]
-    return [field for field in fields if field.name != "sheet" or len(sheets) > 1]
+    return [
+        replace(
+            field,
+            choices=known.get(field.name, field.choices),
+            beside=field.beside or field.option in deciding,
+        )
+        for field in FIELDS
+        if field.name not in {ACCEPT, "" if len(sheets) > 1 else "sheet"}
+    ]
 
 
 def _asked(staged: Staged) -> list[Resemblance]:
@@ -281,10 +300,10 @@ def _form_of(staged: Staged, sent: Mapping[str, str]) -> dict[str, list[str]]:
     return {name: [*dict.fromkeys(lines)] for name, lines in form.items()}
 
 
-def _as_answered(ledger: Ledger, staged: Staged, made: ImportResult) -> dict[str, Any]:
+def _as_answered(ledger: Ledger, staged: Staged, result: ImportResult) -> ImportResult:
     """Join the annotators who are one person, and return the import without what was answered."""
-    warnings = dict.fromkeys(made.warnings)
-    for pair in made.resembling:
+    warnings = dict.fromkeys(result.warnings)
+    for pair in result.resembling:
         same = staged.same.get(_key(pair))
         if same and pair.what == "annotator":
             with suppress(TrackerError):  # somebody was faster; the import is made all the same
@@ -292,7 +311,7 @@ def _as_answered(ledger: Ledger, staged: Staged, made: ImportResult) -> dict[str
                 warnings[f"{pair.goes!r} counts as {pair.stays!r} now"] = None
         if same is not None:
             warnings.pop(pair.sentence, None)
-    return replace(made, warnings=tuple(warnings)).to_dict()
+    return replace(result, warnings=tuple(warnings))
 
 
 def _set_options(staged: Staged, *, skip_invalid: bool = False) -> None:
@@ -308,7 +327,7 @@ def _preview(request: Request, staged: Staged, *, first: bool = False) -> Redire
     ledger: Ledger = request.app.state.ledger
 
     def work(step: Step) -> Outcome:
-        staged.made = staged.problem = None
+        staged.made = staged.items = staged.problem = None
         if first:
             _read_as_before(ledger, staged)
         try:
@@ -318,9 +337,28 @@ def _preview(request: Request, staged: Staged, *, first: bool = False) -> Redire
         except TrackerError as problem:  # the page asks how to read them otherwise
             staged.problem = problem
         staged.grids = ledger.grids(staged.files, staged.made, **staged.options)
+        if _lacks_answers(staged):
+            with suppress(TrackerError):  # these are no items either
+                how = {"skip_invalid": True, "dry_run": True}
+                staged.items = _register_items(ledger, staged, step, **how)
         return Outcome("The files were read.", ("imports", staged.token))
 
     return see_job(request, _started(request, "Look at", staged, work))
+
+
+def _lacks_answers(staged: Staged) -> bool:
+    """Return whether no column of the files was found or chosen for annotators or answers."""
+    roles = {role for table in staged.grids for role in table.roles.values()}
+    message = "" if staged.problem is None else staged.problem.message
+    return _NO_ANSWERS in message and roles.isdisjoint({"annotator", "category", "annotators"})
+
+
+def _register_items(ledger: Ledger, staged: Staged, step: Step, **how: bool) -> ImportResult:
+    """Register the rows of files as items that need no answers."""
+    options = arguments_of_import(with_fields(ImportOptions(), staged.form), ItemOptions) | how
+    files, project = staged.files, staged.project
+    result = ledger.import_uploads(files, project, items=True, progress=step, **options)
+    return replace(result, unit="item")
 
 
 def _read_as_before(ledger: Ledger, staged: Staged) -> None:

@@ -21,14 +21,7 @@ _SIGNED_IN = [needs(Role.ANNOTATOR)]
 
 
 class NewToken(BaseModel):
-    """What a form says of a new token.
-
-    Attributes:
-        name: the token's.
-        role: what it allows.
-        user: whom it acts for; only an administrator can name another than themselves.
-        expires: when it ends, such as 90d; nothing: never.
-    """
+    """What a form says of a new token."""
 
     name: str = ""
     role: str = "viewer"
@@ -38,7 +31,6 @@ class NewToken(BaseModel):
 
 @router.get("/tokens", dependencies=_SIGNED_IN)
 def tokens_page(request: Request, asked: AskedLedger) -> HTMLResponse:
-    """Show the tokens."""
     return _tokens(request, asked)
 
 

@@ -23,14 +23,7 @@ _USER = "/users/{user:name}"
 
 
 class NewUser(BaseModel):
-    """What a form says of a new user.
-
-    Attributes:
-        name: what they sign in with.
-        role: what they may do.
-        password: nothing: they sign in elsewhere only.
-        annotators: whose own reports they may see, ``PROJECT:NAME``, a line each.
-    """
+    """What a form says of a new user."""
 
     name: str = ""
     role: str = "viewer"
@@ -40,7 +33,6 @@ class NewUser(BaseModel):
 
 @router.get("/users", dependencies=_ADMINS)
 def users_page(request: Request, asked: AskedLedger) -> HTMLResponse:
-    """Show the users."""
     return _users(request, asked)
 
 
@@ -71,7 +63,6 @@ def _after(
 
 @router.post("/users", dependencies=_ADMINS)
 def add_user(request: Request, asked: AskedLedger, form: Annotated[NewUser, Form()]) -> Response:
-    """Add a user."""
     return _after(
         request, asked,
         lambda: asked.ledger.users.add(
@@ -113,15 +104,12 @@ def set_password(
     password: Annotated[str, Form()] = "",
     remove: Annotated[bool, Form()] = False,
 ) -> Response:
-    """Give a user another password, or none."""
     users = asked.ledger.users
     return _after(request, asked, lambda: users.set_password(user, None if remove else password))
 
 
 @router.post(f"{_USER}/remove", dependencies=_ADMINS)
 def remove_user(request: Request, asked: AskedLedger, user: str) -> Response:
-    """Remove a user with their tokens."""
-
     def remove() -> None:
         _check_other(request, user, "remove yourself")
         asked.ledger.users.remove(user)

@@ -26,13 +26,7 @@ Number = Annotated[int, Path(ge=1, le=LARGEST)]
 
 
 class NewWebhook(BaseModel):
-    """What a form says of a new webhook.
-
-    Attributes:
-        url: where messages are sent.
-        event: what it is told of.
-        allow_private: whether the address may be in a private network.
-    """
+    """What a form says of a new webhook."""
 
     url: str = ""
     event: list[str] = Field(default_factory=list, max_length=100)
@@ -41,7 +35,6 @@ class NewWebhook(BaseModel):
 
 @router.get(_ALL, dependencies=_ADMINS)
 def webhooks_page(request: Request, place: At, asked: AskedLedger) -> HTMLResponse:
-    """Show the webhooks that are told of the project."""
     asked.ledger.projects.find(place.project)
     return _webhooks(request, place, asked)
 
@@ -97,7 +90,6 @@ def try_webhook(request: Request, place: At, asked: AskedLedger, number: Number)
 
 @router.post(f"{_ALL}/{{number}}/remove", dependencies=_ADMINS)
 def remove_webhook(request: Request, place: At, asked: AskedLedger, number: Number) -> Response:
-    """Remove a webhook."""
     _check_known(asked, place, number)
     asked.ledger.webhooks.remove(number)
     return see(request, place, "webhooks")

@@ -1,0 +1,1 @@
+"""Readers of the files of annotation tools, and the table of all formats."""
