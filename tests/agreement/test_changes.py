@@ -94,7 +94,7 @@ def test_a_category_that_is_read_otherwise_is_named(ledger):
             agreed += a == b == "x"
             possible += "x" in {a, b}
     assert change.value == pytest.approx(agreed / possible)
-    assert "if one annotator gives “x”, another does too 0." in change.to_dict()["why"]
+    assert "of the pairs where either annotator gives “x”, both do in 0." in change.to_dict()["why"]
 
 
 def test_a_share_that_changed_is_no_change_of_agreement(ledger):

@@ -32,9 +32,6 @@ PASSWORD = "correct horse battery"
 posix = pytest.mark.skipif(sys.platform == "win32", reason="signals and pipes of POSIX")
 
 
-# -- version and completion ----------------------------------------------------------------
-
-
 @posix
 def test_version_of_installed_command_and_interrupt_at_exit(process: Run, folder: Path) -> None:
     late = (
@@ -58,9 +55,6 @@ def test_shell_completion(process: Run) -> None:
     # Commands that are not imported yet.
     env = {"_TRACKER_COMPLETE": "complete_bash", "COMP_WORDS": "tracker project re"}
     assert process(env=env | {"COMP_CWORD": "2"}).out.split() == ["read-labels", "rename"]
-
-
-# -- signals -------------------------------------------------------------------------------
 
 
 @posix
@@ -122,9 +116,6 @@ def test_interrupt_during_commit_reports_what_is_stored(
         assert find_project(connection, "newer").name == "newer"
 
 
-# -- readers and devices -------------------------------------------------------------------
-
-
 @posix
 @pytest.mark.parametrize(
     "words",
@@ -169,9 +160,6 @@ def test_full_device_is_reported(folder: Path, words: list[str]) -> None:
     assert b"cannot be written: No space left on device" in done.stderr
     assert (b"what was asked is stored" in done.stderr) is ("create" in words)
     assert len(done.stderr.splitlines()) <= 2
-
-
-# -- terminals -----------------------------------------------------------------------------
 
 
 @contextmanager

@@ -20,6 +20,7 @@ from tracker.report.document import Document, Figure, Group, Section
 from tracker.report.gather import gather_report
 from tracker.report.gathered import Asked
 from tracker.report.report import FORMATS, report_document
+from tracker.report.words import weakest
 from tracker.simulate.crowds import Group as Members
 from tracker.simulate.crowds import simulate_crowd
 
@@ -115,6 +116,12 @@ def test_models_are_those_of_a_plain_count(sqlite_ledger: Ledger, fill_once: Fil
         assert one.with_people == one.agreements / one.potential_agreements
         assert one.people == one.people_agreements / one.people_potential
         assert one.low < one.with_people < one.high
+
+
+def test_the_rate_is_of_pairs_in_which_either_chose_the_category() -> None:
+    """Of those who chose it another agrees in 2 * 104 / (104 + 452), which is 37%."""
+    told = weakest({"category": "Reklamation", "rate": 104 / 452})
+    assert told.endswith(": of the pairs where either annotator chose it, both did in 23%.")
 
 
 def test_a_report_of_many_people_is_small(sqlite_ledger: Ledger) -> None:

@@ -55,8 +55,8 @@ class Changed:
     """The last change of level of a part of a project.
 
     Attributes:
-        subject: what changed: how often those who give a *category* agree on it, how often an
-            *annotator* agrees with the others, or the *share* of the answers that hold a category.
+        subject: what changed: the rate of a *category*, how often an *annotator* agrees with the
+            others, or the *share* of the answers that hold a category.
         name: of the category or the annotator.
         since: the begin of the first period after it, microseconds since 1970.
         before: the figure of the level before.
@@ -212,7 +212,7 @@ def _not_explained(
 
 
 def _of_categories(counted: Study, periods: Sequence[Period]) -> dict[tuple[Subject, int], Curve]:
-    """Return how often those who gave a category agree, and its share, as curves."""
+    """Return the rate of each category, and its share, as curves."""
     holding: defaultdict[int, Counter[tuple[int, int, int]]] = defaultdict(Counter)
     sizes: Counter[tuple[int, int]] = Counter()
     for place, period in enumerate(periods):

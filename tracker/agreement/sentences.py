@@ -80,7 +80,7 @@ def changed_sentence(change: Mapping[str, Any]) -> str:
     name = change["name"] if change["subject"] == "annotator" else quoted(change["name"])
     phrases = {
         "annotator": f" {name} agrees with the others {figure} of the time",
-        "category": f", if one annotator gives {name}, another does too {figure} of the time",
+        "category": f", of the pairs where either annotator gives {name}, both do in {figure}",
         "share": f" {figure} of the answers are {name}",
     }
     items = count_noun(change["items"], "item")

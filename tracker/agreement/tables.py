@@ -120,8 +120,8 @@ def _lead(assessment: Assessment) -> Iterator[Text]:
         "Weakest category: ",
         (name, "bold yellow" if lowest.rate < _LOW else "bold"),
         f"  {figure_cell(lowest.rate)} ({interval_cell(lowest.ci_low, lowest.ci_high)}). "
-        f"If one annotator chose it, another did too in {share_cell(lowest.rate)} of "
-        f"{count_noun(lowest.potential_agreements, 'pair')}.",
+        f"Of {count_noun(lowest.potential_agreements, 'pair')} where either annotator chose it, "
+        f"both did in {share_cell(lowest.rate)}.",
     )
     if summed.passed_over:
         few = ", ".join(

@@ -44,7 +44,7 @@ class ModelCategory(Record):
     Attributes:
         category: its name.
         with_people: of all pairs of the model and a person of whom one gave the category, the
-            share in which both did; None if there is no such pair.
+            share where both did; None if there is no such pair.
         low: lower bound of its 95% interval.
         high: the upper one.
         agreements: the pairs in which both gave it.

@@ -117,7 +117,7 @@ def _description(annotators: Sequence[Mapping[str, Any]], drawn: int) -> str:
 
 
 def categories_chart(agreement_by_question: AgreementByQuestion) -> Chart:
-    """Return a dot for each category: if one annotator chose it, how often another did, too.
+    """Return a dot for each category: the share of pairs where both chose it.
 
     The weakest are drawn, if there are many. A category without a figure has no dot; the rows have
     its reason.
@@ -168,7 +168,7 @@ def draw_categories(title: str, rows: Sequence[Mapping[str, Any]], *, width: int
     base = alt.Chart(alt.InlineData(list(shown))).encode(y=place)
     share = alt.Scale(domain=[0, 1])
     axis = alt.Axis(format=".0%", tickCount=5)
-    of_dot = alt.X("rate:Q", scale=share, axis=axis, title="another annotator chose it, too")
+    of_dot = alt.X("rate:Q", scale=share, axis=axis, title="pairs where both chose it")
     intervals = base.mark_rule(color=FAINT, strokeWidth=2).encode(
         x=alt.X("ci_low:Q", scale=share, axis=axis), x2="ci_high:Q"
     )
@@ -276,7 +276,7 @@ def draw_model_categories(
     ticks = alt.Axis(format=".0%", tickCount=5)
     place = alt.Y("category:N", sort=None, title=None)
     base = alt.Chart(alt.InlineData(list(drawn))).encode(y=place)
-    of_dot = alt.X("with_people:Q", scale=share, axis=ticks, title="the other chose it, too")
+    of_dot = alt.X("with_people:Q", scale=share, axis=ticks, title="pairs where both chose it")
     intervals = base.mark_rule(color=FAINT, strokeWidth=2).encode(
         x=alt.X("low:Q", scale=share, axis=ticks), x2="high:Q"
     )

@@ -225,8 +225,8 @@ LOOK_FIRST: Final = (
 
 def weakest(row: Mapping[str, Any]) -> str:
     return (
-        f"The weakest category is {quoted(row['category'])}: if one annotator chose it, another "
-        f"did too in {percent(row['rate'])} of cases."
+        f"The weakest category is {quoted(row['category'])}: of the pairs where either "
+        f"annotator chose it, both did in {percent(row['rate'])}."
     )
 
 
@@ -354,9 +354,9 @@ WHY_NEXT: Final = "Each annotator's answer to an item counts once; skipped answe
 
 
 CATEGORIES: Final = (
-    "A dot for each category: if one annotator chose it, how often another annotator of the same "
-    "item chose it, too. The line is the 95% interval. Categories are in their declared order, "
-    "here and below; if they have none, the weakest comes first."
+    "A dot for each category: of the pairs of annotators of an item where either chose it, the "
+    "share where both did. The line is the 95% interval. Categories are in their declared "
+    "order, here and below; if they have none, the weakest comes first."
 )
 WHY_CATEGORIES: Final = (
     "Rate = agreements / potential agreements. An agreement is a pair of annotators and an item to "
