@@ -118,9 +118,8 @@ def import_rejections_printed(*, as_json: bool) -> Iterator[None]:
     except LooksOdd as error:
         if as_json:
             print_json(error.result.to_dict())
-        elif len(error.stopping) > 1:
-            for oddity in error.stopping[1:]:
-                say(str(oddity), err=True)
+        for oddity in () if as_json else error.stopping[1:]:
+            say(str(oddity), err=True)
         raise
     except Rejected as error:
         rejected = error.result.rejected

@@ -61,16 +61,21 @@ def numbered_columns(text: str, names: Sequence[str]) -> dict[str, int]:
     return {match[1].lstrip("0") or "0": place for match, place in fits if match}
 
 
+def numbered_families(names: Sequence[str]) -> dict[str, set[str]]:
+    """Return the numbers of columns whose names differ in their last number, by what is before."""
+    families: dict[str, set[str]] = {}
+    for match in filter(None, map(_NUMBERED.fullmatch, names)):
+        families.setdefault(match[1], set()).add(match[2].lstrip("0") or "0")
+    return {stem: numbers for stem, numbers in families.items() if len(numbers) >= _LEAST}
+
+
 def proposed_families(names: Sequence[str]) -> str | None:
     """Return the mapping of columns such as ``rater_1``, ``rating_1``, ``rater_2``, ``rating_2``.
 
     None if the numbered columns are not one family for the category and one for the annotator or
     the item, all with the same numbers.
     """
-    families: dict[str, set[str]] = {}
-    for match in filter(None, map(_NUMBERED.fullmatch, names)):
-        families.setdefault(match[1], set()).add(match[2].lstrip("0") or "0")
-    families = {stem: numbers for stem, numbers in families.items() if len(numbers) >= _LEAST}
+    families = numbered_families(names)
     roles = {
         role: stem
         for role in ("item", "annotator", "category")

@@ -74,13 +74,10 @@ Reading = tuple[str, str]  # when a table is to be read in some way, and the opt
 
 
 def most_rows(width: int) -> int:
-    """Return how many rows are looked at, of a table with this many columns."""
     return min(1000, max(LOOKED_AT, 60_000 // max(1, width)))
 
 
 class _Column:
-    """A column of the first rows."""
-
     def __init__(self, place: int, name: str, cells: Sequence[str]) -> None:
         self.place, self.name, self.cells = place, name, cells
         self.distinct = {*cells} - {""}
@@ -259,8 +256,9 @@ class FirstRows:
 
     # -- A column per annotator, item or question --------------------------------------------------
 
-    def _find_group(self) -> list[_Column]:
-        """Return the columns of the same answers: one numbered family, or ones that share cells."""
+    @cached_property
+    def group(self) -> list[_Column]:
+        """The columns of the same answers: one numbered family, or ones that share cells."""
         columns = [*self.free]
         if "annotator" in self.known.keys() - self.mapped.roles.keys():
             columns.append(self.known["annotator"])  # it may be a person's answers, such as ann's
@@ -302,7 +300,7 @@ class FirstRows:
         roles, answers = self.find_roles()
         maps = " ".join(_map(role, roles[role]) for role in missing if role in roles)
         if self.mapped.wide:
-            readings = self._readings_by_row(self._find_group())[-1:]
+            readings = self._readings_by_row(self.group)[-1:]
         elif all(role in roles for role in missing):
             when = "as the cells suggest"
             if "annotator" in missing and roles["annotator"].role is None:
@@ -345,7 +343,7 @@ class FirstRows:
         return [("as the names suggest", f"{item} --columns {quote(pattern)}")]
 
     def _readings_of_group(self) -> list[Reading]:
-        group = self._find_group()
+        group = self.group
         if len(group) < 2 or self.mapped.by_question:
             return []
         sure = {role for role, column in self.known.items() if column not in group}
@@ -364,7 +362,6 @@ class FirstRows:
         ]
 
     def _readings_by_row(self, group: Sequence[_Column]) -> list[Reading]:
-        """Return the readings of a table whose rows may be people, or items."""
         if len(group) < 2 or self.mapped.signed:
             return []
         rest = [column for column in self.free if column not in group]
@@ -391,7 +388,6 @@ class FirstRows:
         ]
 
     def _wide(self, group: Sequence[_Column], item: _Column | None) -> str:
-        """Return the options for a column per annotator."""
         rest = [column for column in self.free if column not in group and column is not item]
         names = [column.name for column in group]
         if not rest or any("," in name for name in names):
@@ -419,7 +415,7 @@ class FirstRows:
                 f"{_list_readings(readings)}; "
                 "if each column is an annotator: --map annotators=A,B,C",
             )
-        group = self._find_group()
+        group = self.group
         if "item" in mapped.roles or len(group) < 2 or not self._is_form(group):
             return None
         readings = self._readings_by_row(group)
@@ -434,7 +430,7 @@ class FirstRows:
 
     def truths_alone(self, source: str) -> Refused | None:
         """Return the refusal of a table with columns of answers, if only its truths are read."""
-        group = [] if self.mapped.wide else self._find_group()
+        group = [] if self.mapped.wide else self.group
         cells = {cell for column in group for cell in column.distinct}
         if len(group) < 2 or not self.known["gold"].distinct <= cells:
             return None
@@ -490,7 +486,6 @@ def _map(role: str, column: _Column) -> str:
 
 
 def _question_options(columns: Sequence[_Column]) -> str:
-    """Return the options for a question per column."""
     names = [column.name.replace("=", " ").replace(":", " ") for column in columns]
     pairs = zip(names, columns, strict=True)
     return " ".join(f"--question {quote(f'{name}={column.name}')}" for name, column in pairs)

@@ -82,6 +82,9 @@ class ItemIds(Ids):
             numbers[unknown] = self._learn_items(fresh, rows, telling)[among[unknown]]
         return numbers
 
+    def are_new(self, numbers: Numbers) -> Flags:
+        return numbers >= self.first_new
+
     def reason(self, raw: str) -> str:
         return str(self.find_objection(raw.strip()))
 

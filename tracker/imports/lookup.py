@@ -11,7 +11,7 @@ import numpy as np
 from sqlalchemy import Connection, func, insert, select
 
 from tracker.core.errors import Refused
-from tracker.formats.batch import SKIPPED_CELL, Batch, Cells, Numbers, with_decimal_point
+from tracker.formats.batch import SKIPPED_CELL, Batch, Cells, Flags, Numbers, with_decimal_point
 from tracker.imports.structured_cells import advice_for_structure, listed_texts
 from tracker.projects.annotators import project_aliases
 from tracker.projects.categories import category_names
@@ -277,6 +277,9 @@ class AnnotatorIds(Ids):
         self.kinds_given: dict[int, str] = {}  # by this import
         self.aliases = project_aliases(connection, project.id)
         self.next = max(self.names.values(), default=0) + 1
+
+    def are_new(self, numbers: Numbers) -> Flags:
+        return ~np.isin(numbers, [*self.before])
 
     def name_of(self, number: int) -> str:
         return next(str(name) for name, known in self.names.items() if known == number)

@@ -32,7 +32,7 @@ from tracker.imports import cell_values
 from tracker.imports.item_lookup import ItemIds
 from tracker.imports.lookup import BAD, AnnotatorIds
 from tracker.imports.odd_cells import OddCells
-from tracker.imports.preferred import ComparedItems, preference_cells
+from tracker.imports.preferred import COMPARED_BY, ComparedItems, preference_cells
 from tracker.imports.questions import ImportQuestions, Share
 from tracker.imports.staging import NOT_TIMED, Detail, StagedDetails, Staging, labels_once
 from tracker.imports.structured_cells import with_lists, with_parallel_lists
@@ -151,7 +151,8 @@ class Intake:
 
     def _align_pairs(self, batch: Batch, bad: Faults) -> Batch:
         """Return a batch in which an item compares the same two in the same order throughout."""
-        if not self.questions.pairs:
+        self.swapped = None
+        if not self.questions.pairs or not batch.columns.keys() >= COMPARED_BY:
             return batch
         project = self.questions.project.id
         self.compared = self.compared or ComparedItems(self.connection, project)
@@ -177,11 +178,7 @@ class Intake:
     def _named(self, ids: ItemIds | AnnotatorIds, role: str, batch: Batch, bad: Faults) -> Numbers:
         column = batch.columns[role]
         numbers = ids.of(column, batch)[column.codes]
-        if isinstance(ids, ItemIds):
-            is_new = numbers >= ids.first_new
-        else:
-            is_new = ~np.isin(numbers, [*ids.before])
-        self.odd.reject_missing_names(batch, role, is_new, bad)
+        self.odd.reject_missing_names(batch, role, ids, numbers, bad)
         for n in np.flatnonzero(numbers == BAD).tolist():
             bad.add(n, ids.reason(column[n]) + batch.of_column(role), role)
         return numbers
@@ -240,7 +237,7 @@ class Intake:
         numbers = share.categories.of_texts(cells.texts)
         labels: Rows = {"category_id": np.array(numbers, np.int64)[cells.codes]}
         items = rows["item_id"] if records is None else rows["item_id"][records]
-        self.odd.add(batch, cells, share.categories, labels["category_id"], items)
+        self.odd.add(batch, cells, share.categories, numbers, items)
         wrong = {
             n: self._reason(share, cells[n]) + batch.of_column(share.role)
             for n in np.flatnonzero(labels["category_id"] == BAD).tolist()

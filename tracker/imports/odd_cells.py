@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from shlex import quote
 from typing import Final
 
@@ -13,8 +14,9 @@ import numpy as np
 
 from tracker.formats.batch import SKIPPED_CELL, Batch, Cells, Faults, Flags, Numbers, Oddity
 from tracker.formats.reader import ReadOptions
+from tracker.imports.item_lookup import ItemIds
 from tracker.imports.lookup import AnnotatorIds, CategoryIds
-from tracker.render.nouns import count_noun, is_or_are
+from tracker.render.nouns import count_noun, first_names, is_or_are
 
 MISSING_WORDS: Final = frozenset(
     {"NA", "N/A", "n/a", "#N/A", "<NA>", "nan", "NaN", "None", "null", "NULL", "-", "."}
@@ -29,7 +31,7 @@ _DIGIT_ANSWERS: Final = 30  # answers below which 8 and 9 may be points of a sca
 _ROWS_OF_COUNTS: Final = 4
 _CONSTANT_ITEMS: Final = 3
 _WORDY, _LONG = 3, 20  # words or characters of a category, on average, that is rather a text
-_LISTED: Final = 5  # names in a sentence
+_listed: Final = partial(first_names, most=5)
 _NUMBER: Final = re.compile(r"-?\d{1,9}(?:\.0+)?")
 
 _GRADED: Final = """low,medium,high; low,mid,high; low,moderate,high; none,low,medium,high;
@@ -75,19 +77,20 @@ class OddCells:
     @property
     def left_out(self) -> dict[str, int]:
         """How many cells hold no answer, as the record of an import counts them."""
-        cells = sum(self._unanswered.values())
-        return {"unanswered cell": cells} if cells else {}
+        return {"unanswered cell": self._unanswered.total()} if self._unanswered else {}
 
     # -- Cells without an answer -------------------------------------------------------------------
 
-    def reject_missing_names(self, batch: Batch, role: str, is_new: Flags, bad: Faults) -> None:
+    def reject_missing_names(
+        self, batch: Batch, role: str, ids: ItemIds | AnnotatorIds, numbers: Numbers, bad: Faults
+    ) -> None:
         """Reject the records whose name is new and a word for a missing value."""
         if not batch.is_table or (batch.wide and role not in batch.names):
             return
         column = batch.columns[role]
         if not (words := self._missing_words(column, ())):
             return
-        missing = is_new & column.holds(lambda text: text.strip() in words)
+        missing = ids.are_new(numbers) & column.holds(lambda text: text.strip() in words)
         for record in np.flatnonzero(missing).tolist():
             word = column[record].strip()
             self._words[role, word] += 1
@@ -135,26 +138,31 @@ class OddCells:
     # -- Answers ---------------------------------------------------------------------------------
 
     def add(
-        self, batch: Batch, cells: Cells, categories: CategoryIds, numbers: Numbers, items: Numbers
+        self,
+        batch: Batch,
+        cells: Cells,
+        categories: CategoryIds,
+        numbers: Sequence[int],
+        items: Numbers,
     ) -> None:
-        """Count the answers of a batch to a question: their cells, categories and items."""
+        """Count the answers of a batch; ``numbers`` are the categories of the cells' texts."""
         if not batch.is_table:
             return
         seen = self._answers.setdefault(categories.question.id, _Answers(categories))
         counts = np.bincount(cells.codes, minlength=len(cells.texts)).tolist()
-        of_texts = categories.of_texts(cells.texts)
-        for text, number, count in zip(cells.texts, of_texts, counts, strict=True):
+        for text, number, count in zip(cells.texts, numbers, counts, strict=True):
             seen.numbers[number] += count
             if twin := categories.twins_read.get(text.strip()):
                 seen.twins[text.strip(), twin] += count
         if seen.constant is not None:
             few = 2 * len(cells.texts) <= len(batch.columns["item"].distinct)
-            seen.constant = None if few else _with_answers(seen.constant, numbers, items)
+            answers = np.array(numbers, np.int64)[cells.codes]
+            seen.constant = None if few else _with_answers(seen.constant, answers, items)
         if batch.wide and "category" not in batch.names:
             self._add_sums(batch, cells)
 
     def _add_sums(self, batch: Batch, cells: Cells) -> None:
-        """Count rows by the sum of their cells; cells that are no whole numbers have none."""
+        """Count rows by the sum of their cells; a row with other cells has none."""
         width = len(batch.columns["annotator"].distinct)
         texts = [text.strip() for text in cells.texts]
         sums = [-1]
@@ -176,7 +184,7 @@ class OddCells:
             names = {number: name for name, number in annotators.names.items()}
             most = self._unanswered.most_common()
             people = _listed([f"{names.get(number, '?')} {count:,}" for number, count in most])
-            cells = sum(self._unanswered.values())
+            cells = self._unanswered.total()
             fact = f"{count_noun(cells, 'empty cell')} of answers {is_or_are(cells)} no answer"
             fact += f": {people}"
             yield Oddity("unanswered", fact, cells, "to store skipped answers: --empty skipped")
@@ -264,11 +272,6 @@ class OddCells:
             if several:
                 way = f"-q {quote(f'{question.name}=COLUMN:' + '<'.join(order))}"
             yield Oddity("unordered", fact, sum(counts.values()), way)
-
-
-def _listed(texts: Sequence[str]) -> str:
-    more = len(texts) - _LISTED
-    return ", ".join(texts[:_LISTED]) + (f" and {more:,} more" if more > 0 else "")
 
 
 def _with_answers(only: dict[int, int], numbers: Numbers, items: Numbers) -> dict[int, int] | None:

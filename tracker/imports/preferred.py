@@ -18,6 +18,7 @@ _MOST_TOLD = 30  # texts of which it is told what they were read as
 _MIRRORED = {FIRST: SECOND, SECOND: FIRST, TIE: TIE}
 _SIDED = tuple((KEEP + stem + "a", KEEP + stem + "b") for stem in ("", "response_"))
 """Columns that are of the first and of the second of two."""
+COMPARED_BY = frozenset({*_SIDED[0], "item"})  # columns of a batch that says which two
 
 
 class ComparedItems:
@@ -40,10 +41,7 @@ class ComparedItems:
 
         Rows that compare others than the rows before of their item are bad. None: no row had it.
         """
-        columns = dict(batch.columns)
-        roles = (*_SIDED[0], "item")
-        if not {*roles} <= columns.keys():
-            return batch, None
+        columns, roles = dict(batch.columns), (*_SIDED[0], "item")
         every = np.arange(len(batch.lines))
         swapped = np.zeros(len(every), bool)
         for n, cells in enumerate(zip(*(columns[role].at(every) for role in roles), strict=True)):

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
+from functools import partial
 from shlex import quote
 from typing import TYPE_CHECKING, Any, Final
 
@@ -12,13 +13,13 @@ from tracker.formats.reader import left_out_words
 from tracker.formats.special_columns import JUDGES
 from tracker.render.cells import Text, minute_cell
 from tracker.render.escape import escaped_line
-from tracker.render.nouns import count_noun
+from tracker.render.nouns import count_noun, first_names
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
 
-_MOST: Final = 8  # columns that are listed
+_listed: Final = partial(first_names, most=8)
 _OF_TIME: Final = re.compile("date|time|datum|when", re.IGNORECASE)
 
 
@@ -180,11 +181,6 @@ def _advice(columns: Mapping[str, Any], items: bool) -> list[str]:
     name = left[0] if of_time is None else of_time
     role = "ROLE" if of_time is None else "labeled_at"
     return [f"(to use one: --map {quote(f'{role}={name}')} or --keep {quote(name)})"]
-
-
-def _listed(names: Sequence[str]) -> str:
-    more = len(names) - _MOST
-    return ", ".join(names[:_MOST]) + (f" and {more:,} more" if more > 0 else "")
 
 
 # -- An import before it is made: how its files are read, and their first rows --------------------

@@ -18,6 +18,7 @@ from tracker.formats import answers as tool
 from tracker.formats.answers import Answer, CharacterPlaces, Fields, Malformed, Repeats, Span
 from tracker.formats.batch import GOLD
 from tracker.formats.dates import read_moment
+from tracker.formats.item_columns import numbered_families
 from tracker.formats.reader import Reading
 from tracker.formats.source import SourceFile
 from tracker.formats.streams import head_columns, table_rows
@@ -99,7 +100,6 @@ _NOT_FILLED = {"Approve", "Reject"}
 _STATUS = "AssignmentStatus"
 _GOLD = re.compile(r"(?i)(?<![a-z])(gold|truth)(?![a-z])")
 """The names of columns that may hold the true answer."""
-_NUMBERED = re.compile(r"(.*?)(\d+)")
 _HINT = "download the results of the batch from Mechanical Turk as CSV"
 
 
@@ -116,11 +116,8 @@ MECHANICAL_TURK = tool.tool_reader(
 
 def _refuse_several_items(source: SourceFile) -> None:
     """Raise Refused if each row may hold several items with an answer each."""
-    families: dict[str, set[str]] = {}
-    for name in head_columns(source):
-        if name.startswith((_ANSWER, _INPUT)) and (match := _NUMBERED.fullmatch(name)):
-            families.setdefault(match[1], set()).add(match[2].lstrip("0"))
-    items = [stem for stem in families if stem.startswith(_INPUT) and len(families[stem]) > 1]
+    families = numbered_families(head_columns(source))
+    items = [stem for stem in families if stem.startswith(_INPUT)]
     for stem, numbers in families.items():
         item = next((each for each in items if families[each] == numbers), None)
         if item and stem.startswith(_ANSWER):

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from tracker.render.cells import Text, minute_cell
+from tracker.render.nouns import first_names
 
 _MOST_NAMES = 6
 
@@ -30,9 +31,9 @@ def selections_view(selections: Mapping[str, Mapping[str, Any] | None]) -> Itera
 def selection_in_words(selection: Mapping[str, Any]) -> str:
     """Return a selection in words, as they follow "only answers"."""
     named, excluded = selection["annotators"], selection["excluded"]
-    parts = [f"of {_listed(named)}"] if named else []
+    parts = [f"of {first_names(named, _MOST_NAMES)}"] if named else []
     if excluded:
-        parts.append(f"{'not of' if named else 'of all but'} {_listed(excluded)}")
+        parts.append(f"{'not of' if named else 'of all but'} {first_names(excluded, _MOST_NAMES)}")
     if selection.get("guideline"):
         parts.append(f"under guideline {selection['guideline']}")
     parts += [
@@ -44,12 +45,7 @@ def selection_in_words(selection: Mapping[str, Any]) -> str:
         if selection.get(word)
     ]
     parts += [
-        f"where {name} is {_listed([repr(value) for value in values], ' or ')}"
+        f"where {name} is {first_names([*map(repr, values)], _MOST_NAMES, ' or ')}"
         for name, values in selection["where"].items()
     ]
     return ", ".join(parts)
-
-
-def _listed(names: Sequence[str], between: str = ", ") -> str:
-    rest = len(names) - _MOST_NAMES
-    return between.join(names[:_MOST_NAMES]) + (f" and {rest:,} more" if rest > 0 else "")

@@ -20,11 +20,15 @@ def percent(share: float | None) -> str:
 
 def listed(names: Sequence[str], most: int = 5) -> str:
     """Return names as a sentence has them: a, b and 3 more."""
-    more = len(names) - most
-    if more > 0:
-        return f"{', '.join(names[:most])} and {more:,} more"
+    if len(names) > most:
+        return first_names(names, most)
     *first, last = names or [""]
     return f"{', '.join(first)} and {last}" if first else last
+
+
+def first_names(names: Sequence[str], most: int, between: str = ", ") -> str:
+    rest = len(names) - most
+    return between.join(names[:most]) + (f" and {rest:,} more" if rest > 0 else "")
 
 
 def quoted(category: str) -> str:
