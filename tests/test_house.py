@@ -30,9 +30,6 @@ def parsed() -> None:
     house.graph(house.modules())
 
 
-# -- rooms ---------------------------------------------------------------------------------
-
-
 def test_every_room_keeps_to_itself() -> None:
     assert [fault for module in house.modules() for fault in house.faults(module)] == []
 
@@ -100,9 +97,6 @@ def test_each_guard_trips(room: str, code: str, fault: str) -> None:
     assert any(fault in line for line in found), found
 
 
-# -- sizes ---------------------------------------------------------------------------------
-
-
 def test_no_file_is_two_files() -> None:
     # A migration is exempt: what it did when it was released is never rewritten.
     paths = (path for name in ("tracker", "tests", "benchmarks", "docs")
@@ -110,9 +104,6 @@ def test_no_file_is_two_files() -> None:
     texts = {str(path.relative_to(CHECKOUT)): path.read_text("utf-8") for path in paths}
     assert len(texts) > 100
     assert house.too_long(texts) == []
-
-
-# -- tools ---------------------------------------------------------------------------------
 
 
 def test_the_linter_is_content() -> None:
@@ -129,8 +120,6 @@ def test_the_type_checker_is_content() -> None:
     done = python("-m", "mypy", "--strict")
     assert done.returncode == 0, done.stdout
 
-
-# -- what is loaded ------------------------------------------------------------------------
 
 HEAVY = ("alembic", "duckdb", "numpy", "pandas", "psycopg", "rich", "scipy", "sqlalchemy", "typer")
 

@@ -30,9 +30,6 @@ def one_line(block: str) -> str:
     return line.strip()
 
 
-# -- the two commands ----------------------------------------------------------------------
-
-
 def test_the_first_command_installs_and_runs_the_tour() -> None:
     command = one_line(blocks(README, "sh")[0])
     steps = [shlex.split(step) for step in command.split("&&")]
@@ -53,9 +50,6 @@ def test_the_second_command_is_what_continuous_integration_runs() -> None:
     assert code[-1] == command
     assert all(line.startswith(("set ", "cd ")) for line in code[:-1]), "no more than contributors"
     assert script.stat().st_mode & 0o111, ".ci/run can be executed"
-
-
-# -- what the pages say --------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
@@ -85,9 +79,6 @@ def test_the_examples_run(page: Path, tmp_path: Path, monkeypatch: pytest.Monkey
 
 def test_there_are_examples_in_python() -> None:
     assert sum(len(blocks(page, "python")) for page in PAGES) > 3
-
-
-# -- the reference -------------------------------------------------------------------------
 
 
 def test_the_pages_that_are_made_are_those_of_commands_and_measures() -> None:

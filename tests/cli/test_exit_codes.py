@@ -23,8 +23,6 @@ def change(path: Path, *statements: str) -> None:
             connection.execute(statement)
 
 
-# -- a table of refusals -------------------------------------------------------------------
-
 REFUSALS: list[tuple[str, int, str]] = [
     # words, exit code, a part of the message
     ("audit reviews --alpha 0", 2, "between 0 and 1"),

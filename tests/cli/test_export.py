@@ -22,8 +22,6 @@ def follow_hint(run: Run, hint: str, name: str, *at: str) -> None:
     run(*at, *[name if word == "NAME" else word for word in words])
 
 
-# -- labels --------------------------------------------------------------------------------
-
 RUBRIC = """item,annotator,kind,tone,topics,score,confidence,comment,date,seconds,pass
 i,A,human,good,a|b,low,0.5,"why,\r so",2026-03-01T10:00,2.5,1
 i,A,human,bad,a,mid,,,2026-03-02T10:00,,2

@@ -154,8 +154,6 @@ def test_method_is_a_route(monkeypatch: pytest.MonkeyPatch) -> None:
         assert (refused["status"], refused["mend"]) == (422, "use blue")
 
 
-# -- a page and a column -------------------------------------------------------------------
-
 router = APIRouter(include_in_schema=False)
 TEMPLATE = """{% extends "of_project.html" %}{% block name %}Toys{% endblock %}
 {% block content %}<h1>{{ answers | noun("toy") }}</h1>{% endblock %}"""

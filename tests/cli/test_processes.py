@@ -234,8 +234,6 @@ def test_password_is_asked_twice_and_not_echoed(folder: Path) -> None:
     assert Ledger("sqlite:///tracker.db").users.with_password("ada", PASSWORD) is not None
 
 
-# -- imports: a command starts no slower than what it needs ---------------------------------
-
 RUN = """
 import json, sys
 from tracker.cli.app import main

@@ -164,8 +164,6 @@ def test_a_shortened_text_has_its_ends(text: str, width: int) -> None:
     assert not cut or text.endswith(tail) or "…" in text
 
 
-# -- figures -------------------------------------------------------------------------------
-
 CHOSEN = {
     "--annotator", "--exclude-annotator", "--exclude-flagged", "--since", "--until", "--where",
     "--guideline", "--question", "-q", "--calibration", "--as-of", "--known-at", "--project", "-p",
@@ -230,8 +228,6 @@ def test_project_may_be_called_like_a_choice(run: Run, kinds: Path) -> None:
     told = run("agreement", "main", "--against", "until=2020", "--json").json()
     assert told["shared_items"] == 12
 
-
-# -- names as they are ---------------------------------------------------------------------
 
 STRANGE = [
     "[bold]loud[/bold]", "[/]", "👩‍🚀 emoji", "שלום עולם", "مرحبا", "=1+1", "--help", "-p", "*",

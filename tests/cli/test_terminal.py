@@ -131,9 +131,6 @@ def test_a_very_long_word_is_cut_in_a_message(run: Run, furnished: Path) -> None
         assert len(run(*words, code=None).err) < 6000
 
 
-# -- encodings -----------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("encoding", ["ascii", "cp1252"])
 def test_output_that_knows_few_characters(
     folder: Path, encoding: str, monkeypatch: pytest.MonkeyPatch

@@ -123,9 +123,6 @@ def test_items_answered_by_one_side_only_count_there(ledger: Ledger) -> None:
     assert found.by_item.p_value == close(stats.wilcoxon(moved).pvalue)
 
 
-# -- two projects --------------------------------------------------------------------------
-
-
 def moved(given: Any, by: int) -> Any:
     """The same answers to items of other names."""
     return {(f"i{int(item[1:]) + by:02}", who): own for (item, who), own in given.items()}
@@ -204,9 +201,6 @@ def test_of_very_many_patterns_annotators_are_not_counted(
         assert one.comparison.p_value_annotators is None
         assert (one.before, one.after, one.shares) == (other.before, other.after, other.shares)
         assert one.comparison.p_value == other.comparison.p_value
-
-
-# -- other people: the jackknife over the annotators of both sides ----------------------------
 
 
 TEAMS = ("abcd", "wxyz")

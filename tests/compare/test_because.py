@@ -78,9 +78,6 @@ def test_undone_import_has_taken_its_answers_away(sqlite_ledger: Ledger) -> None
     assert {part.contribution for part in parts} == {0.0}
 
 
-# -- annotators and answers ----------------------------------------------------------------
-
-
 def test_parts_by_hand(sqlite_ledger: Ledger) -> None:
     """Of agreement every item weighs alike; A and B have half of it each.
 
@@ -98,9 +95,6 @@ def test_parts_by_hand(sqlite_ledger: Ledger) -> None:
         {"A": 0.5 / 2, "B": 0.5 * 0.375 + (0.75 - 0.75) * -0.25, "C": (1 - 0.75) * 0.25}
     )
     assert sum(parts.values()) == pytest.approx(0.5)
-
-
-# -- Gwet (2016), Educ. Psychol. Meas. 76, 609: the error of a difference on the same items ----
 
 
 AGREE = on(1, "i A x", "i B x", "j A x", "j B y")
@@ -151,9 +145,6 @@ def test_items_of_one_answer_change_nothing_about_alpha(sqlite_ledger: Ledger) -
     assert (one.freedom, one.standard_error) == (other.freedom, pytest.approx(other.standard_error))
 
 
-# -- by drawing again ----------------------------------------------------------------------
-
-
 # -- two projects --------------------------------------------------------------------------
 
 
@@ -177,9 +168,6 @@ def test_two_projects_are_matched_by_names(ledger: Ledger) -> None:
     for some in (parts, comparison.because.answers):
         assert math.fsum(part.contribution for part in some.values()) == pytest.approx(difference)
     assert {*comparison.because.answers} == set("wxyz")
-
-
-# -- what cannot be compared, and what it costs --------------------------------------------
 
 
 def test_spans_and_other_kinds_are_refused(

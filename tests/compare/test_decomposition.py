@@ -32,8 +32,6 @@ def parts(before: Groups, after: Groups) -> dict[str, float]:
     }
 
 
-# -- by hand -------------------------------------------------------------------------------
-
 BEFORE = groups(young=(0.7, 0.010), old=(0.3, 0.050))
 AFTER = groups(young=(0.5, 0.012), old=(0.5, 0.050))
 
@@ -67,9 +65,6 @@ def test_the_greatest_part_comes_first_whatever_its_sign() -> None:
     after = groups(a=(0.3, 0.6), b=(0.3, 0.1), c=(0.4, 0.7))
     assert [*decomposition_contributions(before, after)] == ["b", "c", "a"]
     assert decomposition_contributions({}, {}) == {}
-
-
-# -- what never changes --------------------------------------------------------------------
 
 
 @st.composite
@@ -114,9 +109,6 @@ def test_parts_add_up_and_do_not_depend_on_how_they_are_told(
     assert parts(before, before) == dict.fromkeys(before, 0.0)
 
 
-# -- Shapley: published games and axioms ----------------------------------------------------
-
-
 KINDS = "abcd"
 SETS = [frozenset(some) for n in range(5) for some in itertools.combinations(KINDS, n)]
 worths = st.integers(-50, 50).map(lambda eighths: eighths / 8)
@@ -138,9 +130,6 @@ def test_the_glove_game() -> None:
     assert told == pytest.approx({"left": 2 / 3, "right 1": 1 / 6, "right 2": 1 / 6})
 
 
-# -- axioms --------------------------------------------------------------------------------
-
-
 @examples(15)
 @given(games, games, worths, st.permutations(KINDS))
 def test_the_axioms_hold(game: Worths, other: Worths, worth: float, order: list[str]) -> None:
@@ -158,9 +147,6 @@ def test_the_axioms_hold(game: Worths, other: Worths, worth: float, order: list[
 
     dull = found({some: game[some - {"d"}] + worth * ("d" in some) for some in SETS})
     assert dull["d"] == pytest.approx(worth, abs=1e-12)
-
-
-# -- undefined on the way ------------------------------------------------------------------
 
 
 def told(worths: dict[str, float | None]) -> dict[str, float] | None:

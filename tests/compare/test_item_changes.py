@@ -50,9 +50,6 @@ Pair = tuple[Answers, Answers]
 """Two states."""
 
 
-# -- the other opinion ---------------------------------------------------------------------
-
-
 class Plain:
     """What became of each item, by the categories' numbers."""
 
@@ -104,8 +101,6 @@ class Plain:
         del found[()]
         return found
 
-
-# -- states --------------------------------------------------------------------------------
 
 places = st.tuples(st.sampled_from("ijkl"), st.sampled_from("ABC"))
 LABELS: dict[str, st.SearchStrategy[Any]] = {
@@ -224,9 +219,6 @@ def test_a_set_is_the_same_in_whatever_order_it_is_read(
         assert item_changes_between(connection, *tables) == {}
 
 
-# -- an item's change ----------------------------------------------------------------------
-
-
 def test_an_item_that_is_new_is_one_change_whatever_its_answers() -> None:
     new = ItemChange(came=((1,), (2,), (2,)))
     assert new.is_new
@@ -234,9 +226,6 @@ def test_an_item_that_is_new_is_one_change_whatever_its_answers() -> None:
     old = ItemChange(kept=((1,),), before=((1,),), after=((2,),), came=((2,), (2,)), went=((3,),))
     assert not old.is_new
     assert old.counts() == {"new_answers": 2, "revised_answers": 1, "removed_answers": 1}
-
-
-# -- items on two sides, by their answers on each ----------------------------------------
 
 
 def met(

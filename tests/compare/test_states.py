@@ -54,9 +54,6 @@ def state(ledger: Ledger, text: str, query: Query | None = None) -> State:
         return find_compared_state(connection, question, text, query)
 
 
-# -- one moment ----------------------------------------------------------------------------
-
-
 SNAPSHOTS = {"1": 1, "baseline": 1, " second ": 2, "last": 3, "last~1": 2, "last~2": 1}
 MOMENTS = {
     day(3): at("2024-01-03T23:59:59.999999"),
@@ -139,9 +136,6 @@ def test_notes_between_are_told(told: Ledger) -> None:
     assert notes(day(1), day(2)) == []
 
 
-# -- what is no state ----------------------------------------------------------------------
-
-
 UNKNOWN = (
     ("bseline", "'bseline' is no snapshot, time or note of 'p'", "did you mean 'baseline'"),
     ("guideline v3", "'guideline v3' is no snapshot", "did you mean 'guideline v2'"),
@@ -169,9 +163,6 @@ def test_unknown_and_impossible_states_are_refused(
     for text in ("2024-01-07", "..2024-01-08"):
         with pytest.raises(InvalidOption, match="lies in the future"):
             told.compare("p", "last", text)
-
-
-# -- settings ------------------------------------------------------------------------------
 
 
 def test_states_that_were_read_differently_are_refused(told_on_both: Ledger) -> None:
@@ -228,8 +219,6 @@ def test_numbers_of_annotators_mean_nothing_across_projects(told: Ledger) -> Non
     with pytest.raises(InvalidOption, match="confidence"):
         told.compare("p", "last", "wide", other="q")
 
-
-# -- two periods that do not overlap --------------------------------------------------------
 
 FIRST_DAY = on(1, "i A x", "i B x", "j A x", "j B y", "k A y", "k B y", "l A x", "l B x")
 SECOND_DAY = on(3, "i A y", "i B x", "m A x", "m B y", "n A y", "n B y", "n C y", "o B x", "o C y")
@@ -296,9 +285,6 @@ def test_recorded_periods_are_periods_and_overlapping_ones_states(periods: Ledge
         found = periods.compare("p", *sides)
         assert found.changes is not None
         assert found.to_dict()["periods"] is None
-
-
-# -- versions of one model ------------------------------------------------------------------
 
 
 FIRST = on(1, "i A x", "i B x", "i M5 x", "j A x", "j B y", "j M5 y", "k A y", "k M5 y")

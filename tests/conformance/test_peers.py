@@ -85,9 +85,6 @@ def nltk_task(answers: Answered, distance: Any = binary_distance, *, sets: bool 
     return AnnotationTask(data=rows, distance=distance)
 
 
-# -- krippendorff and statsmodels ----------------------------------------------------------
-
-
 @pytest.mark.parametrize("scale", ["nominal", "ordinal", "interval", "ratio"])
 @draws
 @given(answered(annotators=4))
@@ -135,9 +132,6 @@ def test_cohens_kappa_and_its_error_with_two_programs(weighting: str, answers: A
     assert ours.standard_error == pytest.approx(max(0, theirs.var_kappa) ** 0.5, abs=1e-6)
 
 
-# -- scikit-learn --------------------------------------------------------------------------
-
-
 @draws
 @given(complete())
 def test_precision_and_recall_with_scikit_learn(answers: Answered) -> None:
@@ -155,9 +149,6 @@ def test_precision_and_recall_with_scikit_learn(answers: Answered) -> None:
             (category.f1, f1[place]),
         ):
             assert got == (None if np.isnan(want) else pytest.approx(want, abs=CLOSE))
-
-
-# -- nltk ----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -186,8 +177,6 @@ def test_alpha_of_sets_with_nltk(scale: str, distance: Any, answers: Answered) -
     theirs = nltk_task(answers, distance, sets=True)
     assert defined(ours.value) == pytest.approx(theirs.alpha(), abs=CLOSE)
 
-
-# -- spans ---------------------------------------------------------------------------------
 
 LENGTH = 12
 
@@ -241,8 +230,6 @@ def test_f1_of_spans_with_nervaluate_seqeval_and_scikit_learn(
     for got, want in ((strict.precision, exact.precision), (strict.recall, exact.recall)):
         assert (got or 0) == pytest.approx(want, abs=CLOSE)  # theirs is 0 without a span
 
-
-# -- figures that papers print, and that are in no case of tests/data/oracles --------------
 
 EXACT = 1e-12
 # Shares of 200 patients of Cohen (1968): personality disorder, neurosis, psychosis.

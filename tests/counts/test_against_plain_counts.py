@@ -37,9 +37,6 @@ def counts() -> Counts:
     return defaultdict[int, Counter[Any]](Counter)
 
 
-# -- Patterns, pairs and skips -------------------------------------------------------------
-
-
 def check_tallies(chosen: Selected) -> None:
     compare(chosen.connection, chosen.question, chosen.plain, chosen.choice)
     if any("lang" in values for values in chosen.raw.values.values()):
@@ -119,9 +116,6 @@ def check_skips(chosen: Selected) -> None:
     # There may be an empty answer on a later pass only.
     any_skipped = any(key[0] for by_key in expected.values() for key in by_key)
     assert tallies.select_label_contents(chosen.connection, chosen.selection).empty >= any_skipped
-
-
-# -- Truths, times and passes --------------------------------------------------------------
 
 
 def check_evidence(chosen: Selected) -> None:
@@ -235,9 +229,6 @@ def check_order(chosen: Selected) -> None:
         assert {pair: [*order] for pair, order in orders.items()} == expected
 
 
-# -- Drawn projects ------------------------------------------------------------------------
-
-
 @both
 @pytest.mark.parametrize(
     ("backend", "kind", "check"),
@@ -272,9 +263,6 @@ def test_codes_that_do_not_fit(
     monkeypatch.setattr(owner, name, value)
     for check, kind in zip(checks, ("one", "several"), strict=False):
         check_each(ledger, kind, check, examples=1)
-
-
-# -- Projects by hand ----------------------------------------------------------------------
 
 
 def x(labels: str) -> frozenset[str]:
@@ -343,9 +331,6 @@ def test_documents_without_a_span(ledger: Ledger, write: Any) -> None:
             1: {(False, 1, 2): 1, (True, 2, 2): 1, (False, 0, 1): 1},
             2: {(True, 1, 2): 1, (True, 2, 2): 1},
         }
-
-
-# -- Very many answers, categories and values ----------------------------------------------
 
 
 def wide(annotators: int, names: str | list[str], items: int, most: int = 1) -> dict[Any, Any]:
@@ -427,9 +412,6 @@ def test_an_attribute_of_very_many_values(ledger: Ledger) -> None:
             with pytest.raises(InvalidOption, match="more than 1,000 values"):
                 count_patterns_by_group(connection, selection, "lang")
             assert len(list(count_patterns_by_cluster(connection, selection, "lang"))) == 1002
-
-
-# -- Projects apart, statements and plans --------------------------------------------------
 
 
 def test_projects_do_not_mix(ledger: Ledger) -> None:

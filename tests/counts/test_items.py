@@ -166,8 +166,6 @@ def test_answers_to_items_and_items_with_too_few(
             assert [(name, number) for _, name, number in below] == expected
 
 
-# -- Answers in their order: the first ones, whatever stands now, and the last ones --------
-
 Row = tuple[str, str, str, str, int]
 PEOPLE = ("ada", "bob", "carl")
 

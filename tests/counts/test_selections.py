@@ -187,8 +187,6 @@ def test_snapshots_and_audits_tell_the_choice(chosen: Ledger) -> None:
         assert list_flags(connection, project) == []
 
 
-# -- The guideline that held when answers were labeled -------------------------------------
-
 BY_MONTH = "item,annotator,label,labeled_at\n" + "".join(
     f"i{month}{who},{who},{'xy'[month % 2]},2026-{month:02}-15\n"
     for month in range(1, 7)

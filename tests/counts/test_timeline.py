@@ -53,9 +53,6 @@ Case = tuple[Script, int, int, int]
 """A script, the days and the items of two windows, and a number that picks the rest."""
 
 
-# -- the other opinion ---------------------------------------------------------------------
-
-
 def counted(plain: PlainLedger, kind: str, day: int, days: int | None = None) -> Counted:
     """The answers at the end of a day, or those among them that are of so many days."""
     end = (day + 1) * SECONDS
@@ -95,8 +92,6 @@ def plain_course(
         course.append((dict(patterns), len({who for given in found.values() for who in given})))
     return course
 
-
-# -- scripts -------------------------------------------------------------------------------
 
 times = st.builds(
     lambda day, second: (FIRST + day) * SECONDS + second,
@@ -225,9 +220,6 @@ def test_every_day_of_drawn_scripts(
         follow(ledger, monkeypatch, kind, case)
 
     check()
-
-
-# -- ways to a code, points of curves, moments ---------------------------------------------
 
 
 def test_few_moments_stand_for_all(ledger: Ledger) -> None:

@@ -139,9 +139,6 @@ def test_the_page_keeps_what_is_chosen_in_its_links(ledger: Ledger) -> None:
         assert "no change is about" in read(client, "/projects/q/changes?about=x", 422).text
 
 
-# -- What was recorded last: of all answers, of what is not archived, undone or closed -------
-
-
 def test_the_last_snapshot_of_all_answers_counts(ledger: Ledger) -> None:
     ledger.import_rows(simulate_crowd(120, 7, [Group("honest", 6), Group("constant", 2)]), "p")
     ledger.import_rows(simulate_crowd(20, 7, [Group("honest", 3)]), "q")

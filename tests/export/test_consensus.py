@@ -165,8 +165,6 @@ def test_votes_and_shares_are_counted_and_the_matrix_holds_them(
     assert held == answers
 
 
-# -- tallies: alpha and the kappas of pairs are computed from them again ----------------------
-
 TALLIED = [
     ("item", "annotator", "category"),
     *((n, who, cats[n % len(cats)]) for n in range(30)

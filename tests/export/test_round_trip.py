@@ -27,8 +27,6 @@ from tracker.ledger import Ledger
 
 Write = Callable[..., Path]
 
-# -- labels --------------------------------------------------------------------------------
-
 HEADER = (
     "question", "item", "annotator", "category", "pass", "labeled_at", "seconds", "kind",
     "confidence", "comment", "text", "topic", "length, in words",
@@ -115,8 +113,6 @@ def test_exported_labels_are_imported_as_they_were(
 
     check()
 
-
-# -- frames and Parquet files ----------------------------------------------------------------
 
 ROWS = [
     ("item", "annotator", "category", "labeled_at", "seconds", "pass"),
@@ -211,8 +207,6 @@ def test_folder_is_written_whole_and_never_into_another(
             files.write_parquet_folder(path, ("item",), iter([("j",)]), {})
     assert pq.read_table(lake).to_pylist() == [{"item": "i"}]
 
-
-# -- items and annotators ----------------------------------------------------------------------
 
 ITEMS = [
     ("item", "text", "n_tokens", "attribute:text", "attribute:length, in words"),

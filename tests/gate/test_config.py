@@ -202,9 +202,6 @@ def test_file_is_read_whatever_wrote_it_or_refused(tmp_path: Path) -> None:
             read_gate_config(tmp_path / "gate.toml", "p")
 
 
-# -- lines ---------------------------------------------------------------------------------
-
-
 def test_what_only_looks_like_a_header_is_none() -> None:
     text = '''\
 a = """

@@ -47,9 +47,6 @@ def only(gate: GateResult) -> CheckResult:
     return result
 
 
-# -- at least ------------------------------------------------------------------------------
-
-
 def test_measure_at_least_and_its_lower_bound(pair: Ledger, gate: Gate) -> None:
     alpha = pair.agreement("p").measure("krippendorff_alpha")
     measure = 'measure = "krippendorff_alpha"'
@@ -156,9 +153,6 @@ def test_what_cannot_be_computed_never_passes(ledger: Ledger, gate: Gate) -> Non
     assert bound.details["figure"] is not None
 
 
-# -- counts --------------------------------------------------------------------------------
-
-
 def test_items_and_their_overlap_of_chosen_answers(pair: Ledger, gate: Gate) -> None:
     result = gate(check("items_at_least = 10") + check("items_at_least = 11"))
     assert [(one.passed, one.value) for one in result.checks] == [(True, 10), (False, 10)]
@@ -170,9 +164,6 @@ def test_items_and_their_overlap_of_chosen_answers(pair: Ledger, gate: Gate) -> 
     assert result.to_dict()["selection"]["annotators"] == ["ada"]
     with pytest.raises(NotFound, match="eva"):
         gate(check("items_at_least = 1"), annotators="eva")
-
-
-# -- drops ---------------------------------------------------------------------------------
 
 
 def fill_fallen(ledger: Ledger) -> None:
@@ -270,9 +261,6 @@ def test_figures_of_another_reading_are_not_compared(ledger: Ledger, gate: Gate)
     assert (result.measure, result.undefined) == ("gwet_ac2", "not_in_snapshot")
 
 
-# -- the file and the project --------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("text", "line", "message", "mend"),
     [
@@ -338,8 +326,6 @@ def test_numbers_that_differ_are_shown_apart(a: float, b: float) -> None:
     assert [float(one) for one in shown] == pytest.approx([a, b], abs=0.0006)
 
 
-# -- judges --------------------------------------------------------------------------------
-
 JUDGE = '[[check]]\njudge = "gpt"\n'
 
 
@@ -384,8 +370,6 @@ def test_judge_without_answers_or_sense_is_unknown_or_refused(
     (result,) = checked(ledger, gate, project, JUDGE.replace("gpt", "new"))
     assert (result["passed"], result["undefined"]) == (None, "no_overlap")
 
-
-# -- levels: a project that collapsed, and one that is steady --------------------------------
 
 ALPHA = '[[check]]\nmeasure = "alpha"\n'
 
@@ -440,9 +424,6 @@ def test_category_is_compared_with_the_level_of_its_own_change(ledger: Ledger, g
     assert not drop.passed
     assert drop.value == pytest.approx(change["x"].before - change["x"].value)
     assert drop.details["level_since"] == change["x"].day
-
-
-# -- questions: a check is of one, or of each ------------------------------------------------
 
 
 def results_of(gate: GateResult) -> list[tuple[str | None, str | None, bool | None]]:

@@ -74,9 +74,6 @@ def test_speed_is_a_remark_and_counts_only_if_it_is_named(ledger: Ledger, gate: 
     assert not gate('[[check]]\nflags = ["too_fast"]').passed
 
 
-# -- the life of a finding -----------------------------------------------------------------
-
-
 @pytest.fixture
 def people(ledger: Ledger) -> Ledger:
     """The annotators ada, bo and cy, numbered 1 to 3, and the categories x and y, 1 and 2."""

@@ -72,9 +72,6 @@ def paused(ledger: Ledger, text: str, *, dry_run: bool = False) -> list[str]:
     return [firing.annotator for firing in checked.paused]
 
 
-# -- the file ------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -114,9 +111,6 @@ def test_rules_are_read_in_one_spelling_from_a_file(tmp_path: Path) -> None:
         read_rules(tmp_path / "none.toml")
     for kind in set(KINDS) - {"copying"}:  # each is about one person
         assert parse_rules(rule(f"finding {kind}"), "r.toml")[0].kind == kind
-
-
-# -- whom they pause -----------------------------------------------------------------------
 
 
 @both
@@ -197,9 +191,6 @@ def test_rule_is_of_each_question_or_of_one(filled: Ledger) -> None:
     ):
         with pytest.raises(Refused, match=message):
             filled.rules.check("p", text=rule(GOLD, f'question = "{name}"'))
-
-
-# -- how sure ------------------------------------------------------------------------------
 
 
 @given(st.integers(1, 200), st.floats(0.01, 0.99), st.integers(0, 2**32))

@@ -138,9 +138,6 @@ def _is_plain(value: object) -> bool:
     return value is None or isinstance(value, str | int | float)
 
 
-# -- Pages as texts: what a reader has of them, line by line -------------------------------
-
-
 def condensed(page: str) -> str:
     """Return a page's elements, without its style; of each drawing only what is written in it."""
     page = re.sub(r"(?s)<(style|script)\b.*?</\1>", "", page)

@@ -117,9 +117,6 @@ def test_the_family_of_a_model_is_the_word_that_its_name_begins_with() -> None:
     assert {name: family_of(name) for name in names} == names
 
 
-# -- in words ------------------------------------------------------------------------------
-
-
 def test_each_verdict_says_what_is_sure_and_what_to_do(
     sqlite_ledger: Ledger, fill_once: FillOnce
 ) -> None:

@@ -267,8 +267,6 @@ def test_a_draw_for_an_estimate_is_shared_out_by_the_models_answers(ledger: Ledg
         ledger.estimates.estimate("p", model="other", category="x")
 
 
-# -- Distances to the shares of people, and with whom a model sides ----------------------
-
 CATEGORY = st.integers(1, 4)
 ITEM = st.tuples(CATEGORY, st.lists(CATEGORY, max_size=5), st.floats(0.01, 0.99))
 

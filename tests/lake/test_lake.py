@@ -246,8 +246,6 @@ def test_two_items_of_one_number_are_refused(
         make_both(ledger, tmp_path, [some_rows(60)])
 
 
-# -- What is refused, with nothing stored ----------------------------------------------------------
-
 BAD: list[tuple[list[Row], dict[str, Any] | None, str]] = [
     ([Row("", "A", "x")], None, "1 row with no item"),
     ([Row("i", " ", "x")], None, "1 row with no annotator"),
@@ -299,9 +297,6 @@ def test_labels_in_files_are_only_read(ledger: Ledger, lake: Path) -> None:
         ledger.projects.read_labels("p")
     with pytest.raises(InvalidOption, match="--map and --engine are about labels in files"):
         ledger.projects.create("r", columns=["item=doc"])
-
-
-# -- Columns and places ----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -427,8 +422,6 @@ def test_the_command_shows_what_it_read(ledger: Ledger, lake: Path) -> None:
     assert (about["labels_at"], about["engine"]) == (str(lake), "duckdb")
 
 
-# -- Counts and figures of files and of a ledger -----------------------------------------
-
 CHOICES = [
     AnswerFilter(),
     AnswerFilter(since=FIRST + 9 * DAY, until=FIRST + 40 * DAY),
@@ -534,8 +527,6 @@ def test_figures_are_those_of_the_ledger(
 
     assert figures("q") == figures("p")
 
-
-# -- Spark counts what DuckDB does, to the last digit; one session serves all tests ------
 
 MISSING = [name for name in ("pyspark", "sqlglot") if find_spec(name) is None]
 MISSING += [] if shutil.which("java") else ["Java"]

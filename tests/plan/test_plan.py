@@ -181,9 +181,6 @@ def test_a_plan_costs_the_same_statements_of_more_answers(ledger: Ledger) -> Non
     assert len(numbers) == 1
 
 
-# -- goals ---------------------------------------------------------------------------------
-
-
 def test_a_goal_is_set_changed_and_taken_back(ledger: Ledger) -> None:
     fill(ledger, 20)
     revision = ledger.revision("p")

@@ -102,8 +102,6 @@ def test_strange_and_long_names_are_drawn_apart() -> None:
     }  # fmt: skip
 
 
-# -- Curves ---------------------------------------------------------------------------------------
-
 THRESHOLDS = (TENTATIVE, DEFINITE)
 FIRST = datetime(2026, 1, 1)  # noqa: DTZ001 - a day
 

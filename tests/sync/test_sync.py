@@ -45,8 +45,6 @@ def imported(ledger: Ledger, source: Source, **how: Any) -> ImportResult:
     return made
 
 
-# -- What stands after a sync ---------------------------------------------------------------------
-
 Action = tuple[str, int, str, str]
 """An action in the source: on a task, or on one of its annotations; or a sync."""
 SYNC: Action = ("sync", 0, "", "")
@@ -257,9 +255,6 @@ def test_statements_do_not_grow_with_the_tasks(sqlite_ledger: Ledger) -> None:
     assert counts[0] == counts[1]
 
 
-# -- Items that the project knows by other keys ---------------------------------------------------
-
-
 @pytest.fixture
 def aliased(ledger: Ledger, write: Write) -> Ledger:
     """A project that has the first task under a key of its own."""
@@ -280,9 +275,6 @@ def test_answers_under_another_key_are_not_deleted(aliased: Ledger, source: Sour
     source.delete_task(1)
     assert sync(aliased, source).withdrawn == 3
     assert aliased.database.check() == []
-
-
-# -- Undo, and the ledger as it was known between -------------------------------------------------
 
 
 def then(ledger: Ledger, through: int) -> list[tuple[Any, ...]]:

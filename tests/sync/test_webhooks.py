@@ -235,9 +235,6 @@ def test_a_failing_gate_is_told_with_its_figures(ledger: Ledger, listener: Liste
     assert ledger.webhooks.list() == []
 
 
-# -- Requests with keys ---------------------------------------------------------------------------
-
-
 def test_a_request_is_answered_as_before_for_a_day(ledger: Ledger, time: Clock) -> None:
     requests = ledger.requests
     assert requests.begin("ada", "k", "digest") is None
@@ -512,9 +509,6 @@ def test_the_form_follows_from_the_host_or_the_scheme() -> None:
             read_address(url)
         assert SECRET not in str(refused.value)
         assert len(str(refused.value).splitlines()) <= 2
-
-
-# -- The digest, by the command -------------------------------------------------------------------
 
 
 def words(*urls: str) -> list[str]:
