@@ -42,9 +42,16 @@ COMMANDS: dict[str, tuple[str, set[int]]] = {
     "prune": ("snapshots prune p --keep daily:1 --yes", {0}),
     "merge": ("annotator merge p a1 --into a2 --yes", GONE),
     ERASE: (f"annotator erase p {PERSON} --yes", GONE),
+    "assign": ("assign p --to a0,a1,a2 --answers 3 --per-annotator 200", GONE),
+    "round start": ("round start p --name pilot --items 100 --to a0,a1", GONE),
+    "decide": ("adjudicate decide p i1 z --reason ambiguous", GONE),
+    "pause": ("annotator pause p a1", GONE),
     BACKUP: ("database backup backup.db", GONE),
 }
-FURNISH = ("import rows.csv -p p", "snapshot p", "import few.csv -p p", "snapshot p")
+FURNISH = (
+    "import rows.csv -p p", "snapshot p", "import few.csv -p p", "snapshot p",
+    "item import tasks.csv -p p",
+)  # fmt: skip
 Rows, Done = dict[str, int], subprocess.CompletedProcess[str]
 
 
@@ -151,6 +158,7 @@ def _write(folder: Path, rows: int, chance: random.Random) -> None:
             answers = zip(("a0", "a1", "a2", PERSON, "a4"), [*given, "x"], strict=True)
             lines += [f"i{item},{who},{what}\n" for who, what in answers]
         (folder / f"{name}.csv").write_text("".join(lines))
+    (folder / "tasks.csv").write_text("item\n" + "".join(f"t{n}\n" for n in range(300)))
     (folder / "few.csv").write_text(header + f"i1,a1,z\ni2,{PERSON},z\nnew,a2,x\n")
 
 
