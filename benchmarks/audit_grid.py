@@ -95,7 +95,7 @@ def audited(seed: int, bad: float | None = None) -> Audited:
     good, wrong, caught, accused = 0, [], set(), set()
     flags = crowd.audited()
     for flag in flags:
-        if flag.state != "flagged":
+        if flag.state != "flagged" or flag.remark:
             continue
         who = {flag.annotator, flag.other} - {None}
         if flag.other is not None:

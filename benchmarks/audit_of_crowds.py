@@ -140,7 +140,7 @@ def _power(task: tuple[str, int, int]) -> tuple[bool, bool]:
         ordinal=ordinal,
         skips=0.0,
     )
-    kinds = {f.kind for f in flagged(crowd) if 10 in (f.annotator, f.other)}
+    kinds = {f.kind for f in flagged(crowd) if 10 in (f.annotator, f.other) and not f.remark}
     return kind in kinds, bool(kinds)
 
 

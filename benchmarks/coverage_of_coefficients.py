@@ -1,10 +1,11 @@
 """How often nominal 95% intervals cover the true value: the table of docs/figures.md.
 
-Run ``python benchmarks/coverage_of_coefficients.py``; it takes some minutes. Samples of 20 to 200
+Run ``python benchmarks/coverage_of_coefficients.py``; it takes some minutes. Samples of 10 to 200
 items are drawn from populations whose true figures are known (`populations`): two categories of
-50/50, 90/10 and 99/1 and five, two to five annotators and one to five answers, weak, mild and
-strong agreement. Each sample's interval covers the true value or does not: the asymmetric one and
-"t", both by the program. Samples in which a figure is undefined have no interval and do not count.
+50/50, 90/10 and 99/1 and five, two to five annotators and one to five answers, and two categories
+of 50/50 and 90/10 by 8, 20 and 50 annotators; kappas from 0 to 0.9. Each sample's interval covers
+the true value or does not: the asymmetric one and "t", both by the program. Samples in which a
+figure is undefined have no interval and do not count.
 
 A cell is one figure, population and size. Each field of the table has, over its cells, the least
 and the median coverage, then the share of cells from 93 to 97%, then the same for t. With 2,000
@@ -34,18 +35,22 @@ from tracker.measures.chance_corrected import fleiss_kappa
 from tracker.measures.estimate import Estimate
 from tracker.measures.intervals import INTERVALS, Parts, Spread, spread_bounds
 from tracker.measures.krippendorff import krippendorff_alpha
+from tracker.measures.registry import MEASURES
 from tracker.measures.sample import Sample
 
 CONFIDENCE = 0.95
-SIZES = (20, 50, 100, 200)
+SIZES = (10, 20, 50, 100, 200)
 SHARES = {
     "50 / 50": (0.5, 0.5),
     "90 / 10": (0.9, 0.1),
     "99 / 1": (0.99, 0.01),
     "five categories": (0.4, 0.25, 0.2, 0.1, 0.05),
 }
-AGREEMENT = ("weak", "mild", "strong")
+EVEN_AND_SKEWED = tuple(SHARES)[:2]
+AGREEMENT = ("none", "weak", "mild", "strong", "knows 90%")
 CROWDS = ((2, False), (3, False), (5, False), (5, True))
+MANY = ((8, False), (20, False), (50, False))
+AMONG_MANY = ", 8 to 50 annotators"
 OF_PAIRS = ("percent_agreement", "gwet_ac1", "gwet_ac2", "brennan_prediger")
 BY_NAME = ("cohen_kappa", "conger_kappa", "light_kappa")
 OF_NUMBERS = ("alpha, ordinal", "alpha, interval")
@@ -137,7 +142,9 @@ def _likely(
 ) -> tuple[float, float] | None:
     """The bounds of the posterior; of a kappa of named annotators from Fleiss' kappa."""
     if measure in OF_PAIRS:
-        return None
+        function = MEASURES[measure].function
+        assert function is not None
+        return function(taken("nominal")).likely(CONFIDENCE)
     if measure.startswith(ALPHA):
         return krippendorff_alpha(taken(measure.removeprefix(ALPHA))).likely(CONFIDENCE)
     fleiss = fleiss_kappa(taken("nominal"))
@@ -199,6 +206,7 @@ def cells(task: tuple[str, str, tuple[int, bool], int, int]) -> list[Cell]:
     """Every cell of one population."""
     shares, agreement, crowd, samples, seed = task
     of = population(SHARES[shares], agreement, crowd[0], varying=crowd[1])
+    shares += AMONG_MANY if crowd in MANY else ""
     generator = np.random.default_rng([seed, *map(ord, of.name)])
     found = []
     for size in SIZES:
@@ -276,11 +284,14 @@ def main() -> None:
     parser.add_argument("--samples", type=int, default=2_000, help="of each population and size")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--processes", type=int, help="as many as the machine has, if left out")
+    parser.add_argument("--annotators", type=int, nargs="*", help="all numbers, if left out")
     parser.add_argument("--all", action="store_true", help="every cell, a line each")
     asked = parser.parse_args()
     tasks = [
         (shares, agreement, crowd, asked.samples, asked.seed)
-        for shares, agreement, crowd in product(SHARES, AGREEMENT, CROWDS)
+        for shares, agreement, crowd in product(SHARES, AGREEMENT, CROWDS + MANY)
+        if (crowd in CROWDS or shares in EVEN_AND_SKEWED)
+        and (asked.annotators is None or crowd[0] in asked.annotators)
     ]
     found: list[Cell] = []
     with ProcessPoolExecutor(asked.processes) as pool:
@@ -299,16 +310,19 @@ def _table(found: list[Cell]) -> None:
     groups: dict[tuple[str, str], list[Cell]] = defaultdict(list)
     for cell in found:
         groups[cell.family, cell.shares].append(cell)
-    for family, shares in product((SHARE, KAPPA, NUMBERS, RATE), SHARES):
+    rows = [*SHARES, *(shares + AMONG_MANY for shares in EVEN_AND_SKEWED)]
+    for family, shares in product((SHARE, KAPPA, NUMBERS, RATE), rows):
         if (family, shares) in groups:
             fields = [_field([c for c in groups[family, shares] if c.size == n]) for n in SIZES]
             print(f"| {family} | {shares} | {' | '.join(fields)} |")
-    enough = [cell for cell in found if cell.size >= SIZES[1]]
-    for rare in (False, True):
-        some = [cell for cell in enough if (cell.shares == "99 / 1") == rare]
-        words = "of 99 / 1" if rare else "without those of 99 / 1"
-        told = "; ".join(f"{how} {_share(some, how):.0%}" for how in INTERVALS)
-        print(f"\n{len(some)} cells from {SIZES[1]} items on {words}, 93 to 97%: {told}")
+    for least in SIZES:
+        for rare in (False, True):
+            some = [c for c in found if c.size >= least and (c.shares == "99 / 1") == rare]
+            if not some:
+                continue
+            words = "of 99 / 1" if rare else "without those of 99 / 1"
+            told = "; ".join(f"{how} {_share(some, how)}" for how in INTERVALS)
+            print(f"\n{len(some)} cells from {least} items on {words}: {told}")
 
 
 def _field(some: list[Cell]) -> str:
@@ -320,9 +334,10 @@ def _field(some: list[Cell]) -> str:
     return f"{both[0]} ({both[1]})"
 
 
-def _share(some: list[Cell], how: str) -> float:
-    told = [cell.covered[how] for cell in some if how in cell.covered]
-    return sum(WANTED <= share <= MOST for share in told) / len(told)
+def _share(some: list[Cell], how: str) -> str:
+    told = sorted(cell.covered[how] for cell in some if how in cell.covered)
+    within, above = (sum(share >= limit for share in told) / len(told) for limit in (WANTED, MOST))
+    return f"{within - above:.0%} from 93 to 97%, {above:.0%} above, least {told[0]:.1%}"
 
 
 def _every(found: list[Cell]) -> None:

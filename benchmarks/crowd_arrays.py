@@ -58,8 +58,8 @@ class Answers:
     truth: Ints | None = None
 
     def flagged(self) -> list[Finding]:
-        """The findings that stand up."""
-        return [flag for flag in self.audited() if flag.state == "flagged"]
+        """The findings that stand up, without remarks."""
+        return [flag for flag in self.audited() if flag.state == "flagged" and not flag.remark]
 
     def audited(self) -> list[Finding]:
         """All findings, confirmed or not."""

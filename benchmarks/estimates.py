@@ -17,6 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tracker.judge.cells import Cell
+from tracker.judge.estimate import FEW_DIFFER, FEW_RARE
 from tracker.judge.panel import judgement, panel_of, parted, route
 from tracker.measures.prediction_powered import (
     Estimated,
@@ -51,24 +52,40 @@ SETTINGS = (
 )
 
 
-def estimates(setting: Setting, draw: np.random.Generator) -> dict[str, Estimated]:
-    """Return the estimates of one draw, by name."""
+Counts = dict[tuple[float, float], int]
+"""How many items have each answer of the model and each of people: 1 or 0."""
+
+
+def draw_counts(setting: Setting, draw: np.random.Generator) -> tuple[Counts, Counts]:
+    """Return the labelled items and the others of one draw."""
     rates = setting.share * setting.tpr, setting.share * (1 - setting.tpr)
     others = (1 - setting.share) * (1 - setting.tnr), (1 - setting.share) * setting.tnr
-    cells = (1.0, 1.0), (0.0, 1.0), (1.0, 0.0), (0.0, 0.0)  # by the model, by people
-    labeled = dict(zip(cells, draw.multinomial(setting.labeled, (*rates, *others)).tolist(),
-                       strict=True))  # fmt: skip
-    hidden = dict(zip(cells, draw.multinomial(setting.unlabeled, (*rates, *others)).tolist(),
-                      strict=True))  # fmt: skip
-    unlabeled = {given: hidden[given, 0.0] + hidden[given, 1.0] for given in (0.0, 1.0)}
-    labels = {true: labeled[0.0, true] + labeled[1.0, true] for true in (0.0, 1.0)}
-    strata = {
-        given: Stratum(
-            unlabeled[given] + labeled[given, 0.0] + labeled[given, 1.0],
-            {true: labeled[given, true] for true in (0.0, 1.0)},
-        )
+    cells = (1.0, 1.0), (0.0, 1.0), (1.0, 0.0), (0.0, 0.0)
+    numbers = setting.labeled, setting.unlabeled
+    rows = (draw.multinomial(number, (*rates, *others)).tolist() for number in numbers)
+    labeled, hidden = (dict(zip(cells, row, strict=True)) for row in rows)
+    return labeled, hidden
+
+
+def by_answer(hidden: Counts) -> dict[float, int]:
+    """Return how many items the model gave each answer."""
+    return {given: hidden[given, 0.0] + hidden[given, 1.0] for given in (0.0, 1.0)}
+
+
+def strata_of(labeled: Counts, hidden: Counts) -> dict[float, Stratum]:
+    """Return the items by the model's answer, with people's."""
+    items = Counter(by_answer(labeled)) + Counter(by_answer(hidden))
+    return {
+        given: Stratum(items[given], {true: labeled[given, true] for true in (0.0, 1.0)})
         for given in (0.0, 1.0)
     }
+
+
+def estimates(setting: Setting, draw: np.random.Generator) -> dict[str, Estimated]:
+    """Return the estimates of one draw, by name."""
+    labeled, hidden = draw_counts(setting, draw)
+    unlabeled, strata = by_answer(hidden), strata_of(labeled, hidden)
+    labels = {true: labeled[0.0, true] + labeled[1.0, true] for true in (0.0, 1.0)}
     pilot = [
         Stratum(of.items, {true: round(items / 4) for true, items in of.labels.items()})
         for of in strata.values()
@@ -103,6 +120,48 @@ def coverage(setting: Setting, draws: int, seed: int = 1) -> dict[str, tuple[flo
         name: (sum(inside for inside, _ in rows) / len(rows), sum(w for _, w in rows) / len(rows))
         for name, rows in held.items()
     }
+
+
+# -- Few labelled items ---------------------------------------------------------------------------
+
+LEAST = 0.05  # share of the draws of a setting without a warning below which they are not told
+
+
+def small_coverage(setting: Setting, draws: int, seed: int = 1) -> dict[str, float | None]:
+    """Return the coverage of two intervals, and of the one where the command does not warn.
+
+    ``silent`` is the share of the draws without a warning; None for a coverage among too few.
+    """
+    draw = np.random.default_rng(seed)
+    powered, stratified, silent = [], [], []
+    for _ in range(draws):
+        labeled, hidden = draw_counts(setting, draw)
+        for rows, of in (
+            (powered, prediction_powered_mean(labeled, by_answer(hidden), CONFIDENCE)),
+            (stratified, stratified_mean(strata_of(labeled, hidden), CONFIDENCE)),
+        ):
+            known = of.ci_low is not None and of.ci_high is not None
+            rows.append(of.ci_low <= setting.share <= of.ci_high if known else None)
+        positive = labeled[1.0, 1.0] + labeled[0.0, 1.0]
+        differ = labeled[1.0, 0.0] + labeled[0.0, 1.0]
+        rare = min(positive, setting.labeled - positive)
+        silent.append(differ >= FEW_DIFFER and rare >= FEW_RARE)
+    told = [inside for inside, quiet in zip(powered, silent, strict=True) if quiet]
+    defined = [inside for inside in stratified if inside is not None]
+    return {
+        "prediction powered": sum(map(bool, powered)) / draws,
+        "silent": len(told) / draws,
+        "where silent": sum(map(bool, told)) / len(told) if len(told) > LEAST * draws else None,
+        "stratified": sum(defined) / len(defined),
+    }
+
+
+SMALL = [
+    Setting(labeled, 2_000, share, tpr, tnr)
+    for share in (0.02, 0.1, 0.3, 0.5)
+    for tpr, tnr in ((0.9, 0.9), (0.8, 0.97))
+    for labeled in (30, 50, 100, 200, 500)
+]
 
 
 # -- The bound of a panel's routing ---------------------------------------------------------------
@@ -182,6 +241,12 @@ def lines(draws: int) -> Iterator[str]:
         yield str(setting)
         for name, (share, worth) in coverage(setting, draws).items():
             yield f"  {name:20} {share:7.1%} {worth:10,.0f}"
+    for setting in SMALL:
+        shown = (
+            f"{name} {'-' if value is None else f'{value:.1%}'}"
+            for name, value in small_coverage(setting, draws).items()
+        )
+        yield f"{setting}: {', '.join(shown)}"
     for models in PANELS:
         kept, accepted = bound_kept(models, draws)
         yield f"{models}: bound kept {kept:.1%}, accepted {accepted:.1%}"

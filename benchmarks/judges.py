@@ -5,11 +5,11 @@
     python benchmarks/judges.py --ledger sqlite:///FILE PROJECT
 
 Without a ledger: people and judges are drawn who are right with a fixed probability and else give
-another category by its share; two people answer each item, of two categories or five, even or
-skewed. A judge at the ceiling is right as often as a person. One five points below has the rate at
-which its expected alpha with people is .05 lower than theirs with each other, which is where the
-verdict of the default margin turns; one ten points below, likewise. Told is how often each verdict
-is given, by number of items.
+another category by its share; three, five or ten people answer each item, equally skilled or not,
+of two categories or five, even or skewed. A judge at the ceiling is right as often as a person. One
+five points below has the rate at which its expected alpha with people is .05 lower than theirs with
+each other, which is where the verdict of the default margin turns; one ten points below, likewise.
+Told is how often each verdict is given, by number of items.
 
 With --biases: how often something is told of a judge who answers as people do, with slices of
 four sources, and of one who gives the most frequent category for another in 40 % of the cases.
@@ -25,6 +25,7 @@ import time
 from collections import Counter
 from collections.abc import Sequence
 from functools import partial
+from itertools import product
 
 import numpy as np
 from scipy.optimize import brentq
@@ -36,7 +37,7 @@ from tracker.judge.biases import Reading, judge_biases
 from tracker.judge.run import judge_question, measure_beside
 from tracker.judge.slices_sql import EVERYTHING, BySlice
 from tracker.judge.verdict import judge_verdict
-from tracker.measures.isolated_rater import ALPHA, constant_rater, rater_beside_group
+from tracker.measures.isolated_rater import ALPHA, Beside, constant_rater, rater_beside_group
 from tracker.measures.sample import sample_for_measures
 from tracker.projects.annotators import AnnotatorInfo
 
@@ -46,7 +47,8 @@ SHARES = {
     "5 even": (0.2, 0.2, 0.2, 0.2, 0.2),
     "5 skewed": (0.5, 0.2, 0.15, 0.1, 0.05),
 }
-PEOPLE, ITEMS, RIGHT, MARGIN = (2, 3), (50, 100, 200, 500, 1_000, 2_000), 0.85, 0.05
+PEOPLE, ITEMS, RIGHT, MARGIN = (3, 5, 10), (50, 100, 200, 500, 1_000, 2_000), 0.85, 0.05
+APART = (0.0, 0.07)  # standard deviations of people's skills
 
 
 def answers(
@@ -70,38 +72,49 @@ def right_of_judge(below: float, shares: Sequence[float]) -> float:
     return float(brentq(lambda right: expected_alpha(right, RIGHT, shares) - ceiling + below, 0, 1))
 
 
-def verdict(draw: np.random.Generator, items: int, people: int, right: float, of: str) -> str:
-    """The verdict on one judge of so many items."""
+def verdict(
+    draw: np.random.Generator, items: int, people: int, right: float, of: str, apart: float
+) -> str:
+    """The verdict on one judge of so many items, beside people whose skills are so far apart."""
     shares = SHARES[of]
     truth = draw.choice(len(shares), items, p=shares)
     own = answers(draw, truth, right, shares)
-    others = [answers(draw, truth, RIGHT, shares) for _ in range(people)]
-    given: Counter[tuple[Answer, Pattern]] = Counter()
-    for answer, *met in zip(own.tolist(), *(other.tolist() for other in others), strict=True):
-        given[(answer + 1,), make_pattern((one + 1,) for one in met)] += 1
+    skills = np.clip(draw.normal(RIGHT, apart, people), 0, 1)
+    others = [answers(draw, truth, skill, shares).tolist() for skill in skills]
     categories = [*range(1, len(shares) + 1)]
     read = partial(sample_for_measures, annotators=people, categories=categories)
-    beside = rater_beside_group([*given.items()], read, people)
-    row = measure_beside(ALPHA, beside, constant_rater(beside, read), 0.95)
-    return judge_verdict(row, MARGIN, 0.95).verdict
+
+    def beside(some: Sequence[list[int]]) -> Beside:
+        given: Counter[tuple[Answer, Pattern]] = Counter()
+        for answer, *met in zip(own.tolist(), *some, strict=True):
+            given[(answer + 1,), make_pattern((one + 1,) for one in met)] += 1
+        return rater_beside_group([*given.items()], read, len(some))
+
+    whole = beside(others)
+    without = [beside(others[:n] + others[n + 1 :]) for n in range(people)]
+    row = measure_beside(ALPHA, whole, constant_rater(whole, read), 0.95, without)
+    return judge_verdict(row, MARGIN, 0.95, humans=people).verdict
 
 
 def simulate(draws: int) -> None:
     """Print how often each verdict is given."""
     print(f"{draws} draws; people right {RIGHT}, margin {MARGIN}")
-    print("categories  people  items  judge        trusted  insufficient  not trusted")
+    print("categories  people  apart  items  judge        trusted  insufficient  not trusted")
     for of, shares in SHARES.items():
         for people in PEOPLE:
-            for items in ITEMS:
-                for below in (0.0, 0.05, 0.1):
-                    draw = np.random.default_rng([items, people, round(below * 100)])
-                    right = right_of_judge(below, shares)
-                    counts = Counter(verdict(draw, items, people, right, of) for _ in range(draws))
-                    shown = "  ".join(
-                        f"{counts[name] / draws:11.1%}"
-                        for name in ("trusted", "insufficient", "not_trusted")
-                    )
-                    print(f"{of:10}  {people:6}  {items:5}  {-below:+.2f}  {shown}", flush=True)
+            for items, below, apart in product(ITEMS, (0.0, 0.05, 0.1), APART):
+                draw = np.random.default_rng([items, people, round(below * 100)])
+                right = right_of_judge(below, shares)
+                counts = Counter(
+                    verdict(draw, items, people, right, of, apart) for _ in range(draws)
+                )
+                shown = "  ".join(
+                    f"{counts[name] / draws:11.1%}"
+                    for name in ("trusted", "insufficient", "not_trusted")
+                )
+                print(
+                    f"{of:10}  {people:6}  {apart:5}  {items:5}  {-below:+.2f}  {shown}", flush=True
+                )
 
 
 def biases(draws: int) -> None:

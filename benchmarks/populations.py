@@ -28,6 +28,7 @@ Floats = NDArray[np.float64]
 
 ABILITIES = {
     # Shares of easy and hard items, and how often an annotator knows the answer on each.
+    "none": ((1.0, 0.0),),
     "weak": ((0.3, 0.8), (0.7, 0.2)),
     "mild": ((0.5, 0.9), (0.5, 0.35)),
     "strong": ((0.85, 0.98), (0.15, 0.5)),
@@ -37,6 +38,7 @@ ABILITIES = {
     "knows 90%": ((1.0, 0.9**0.5),),
 }
 _LEVELLING = 0.4  # by how much the last annotator's guesses are more even than the first's
+_MOST_NAMED = 8  # annotators; of more there are two categories, and only their numbers are kept
 _MOST_JOINT = 4_000  # joint assignments; beyond, annotators are not told apart
 
 
@@ -117,6 +119,14 @@ def population(
     """
     categories = len(shares)
     chances = _answer_chances(np.array(shares), agreement, annotators, near)
+    kinds = f"{max(shares):.0%}" if categories == 2 else f"{categories} cat."
+    number = f"1-{annotators}" if varying else f"{annotators}"
+    name = f"{kinds:>6} {agreement:6} {number:>3}"
+    weights = np.array([w * share for w, _ in ABILITIES[agreement] for share in shares])
+    if annotators > _MOST_NAMED:
+        first = np.arange(annotators + 1, dtype=np.float64)
+        counts = np.stack([first, annotators - first], axis=1)
+        return Population(name, annotators, 2, weights @ _of_number(chances), counts, None)
     missing = range(-1, categories) if varying else range(categories)
     answers = np.array(list(product(missing, repeat=annotators)), dtype=np.int64)
     if varying:
@@ -126,18 +136,23 @@ def population(
     of_item = np.ones((len(padded), len(answers)))
     for g in range(annotators):
         of_item *= padded[:, g, answers[:, g]]
-    weights = np.array([w * share for w, _ in ABILITIES[agreement] for share in shares])
     every = weights @ of_item
     sizes = (answers >= 0).sum(axis=1)
     if varying:
         every /= np.array([annotators * comb(annotators, int(size)) for size in sizes])
     counts = (answers[:, :, None] == np.arange(categories)).sum(axis=1).astype(np.float64)
-    kinds = f"{max(shares):.0%}" if categories == 2 else f"{categories} cat."
-    number = f"1-{annotators}" if varying else f"{annotators}"
-    whole = Population(
-        f"{kinds:>6} {agreement:6} {number:>3}", annotators, categories, every, counts, answers
-    )
+    whole = Population(name, annotators, categories, every, counts, answers)
     return whole.by_counts() if len(every) > _MOST_JOINT else whole
+
+
+def _of_number(chances: Floats) -> Floats:
+    """Of each kind of item the chance that 0, 1, … annotators give the first of two answers."""
+    found = np.ones((len(chances), 1))
+    for first, second in np.moveaxis(chances, 1, 0).transpose(0, 2, 1):
+        found = np.pad(found * second[:, None], ((0, 0), (0, 1))) + np.pad(
+            found * first[:, None], ((0, 0), (1, 0))
+        )
+    return found
 
 
 def _answer_chances(shares: Floats, agreement: str, annotators: int, nearness: float) -> Floats:

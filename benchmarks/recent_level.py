@@ -4,6 +4,7 @@ Each project is a year of answers, imported into a ledger and looked at as of th
 week. *Steady* projects never change: the share of them in which a change is told in any week is
 that of false alarms a project and year. In the others the last five weeks are worse, and the
 share is of those in which that is told at the end of the year, with the day within three weeks.
+Others slide, and the share is of those in which a slide is told.
 """
 
 from __future__ import annotations
@@ -39,6 +40,8 @@ class Design:
         moods: how far whole weeks are better or worse, one depending on the one before.
         worse: how often an annotator is right in the last five weeks; None for a steady project.
         dip: whether they were right at .75 for eight weeks in spring.
+        slide: how often an annotator is right at the end of a slide; None without one.
+        start: the week in which it begins.
     """
 
     name: str
@@ -49,6 +52,8 @@ class Design:
     moods: float = 0.0
     worse: float | None = None
     dip: bool = False
+    slide: float | None = None
+    start: int = 0
 
 
 DESIGNS = (
@@ -62,6 +67,9 @@ DESIGNS = (
     Design("steady, 75, unequal skills", 75, spread=0.1),
     Design("75, weeks a little better or worse", 75, moods=0.01),
     Design("75, weeks much better or worse", 75, moods=0.03),
+    Design("slides from .93 to .78, 20 items a week", 20, right=0.93, slide=0.78),
+    Design("slides from .93 to .78, 75 items a week", 75, right=0.93, slide=0.78),
+    Design("the same in the last half year, 75", 75, right=0.93, slide=0.78, start=26),
     Design("from .92 to .62, 10 items a week", 10, worse=0.62),
     Design("from .92 to .62, 75 items a week", 75, worse=0.62),
     Design("from .92 to .62, 75, a dip before", 75, worse=0.62, dip=True),
@@ -87,6 +95,9 @@ def answers(design: Design, chance: random.Random) -> Iterator[tuple[str, str, s
                 right = skills[who] + mood - 0.3 * hard
                 if design.dip and week in DIP:
                     right = 0.75
+                if design.slide is not None:
+                    part = max(week + n / design.items - design.start, 0) / (WEEKS - design.start)
+                    right -= (design.right - design.slide) * part
                 if design.worse is not None and week >= WORSE:
                     right = design.worse
                 given = truth if chance.random() < right else (truth + chance.choice((1, 2))) % 3
@@ -99,12 +110,15 @@ def told(design: Design, seed: int) -> bool:
     ledger = Ledger("sqlite://")
     rows = pd.DataFrame(answers(design, random.Random(f"{design.name} {seed}")), columns=columns)
     ledger.import_frame(rows, "p")
-    weeks = range(LEAST, WEEKS + 1) if design.worse is None else (WEEKS,)
+    steady = design.worse is None and design.slide is None
+    weeks = range(LEAST, WEEKS + 1) if steady else (WEEKS,)
     for week in weeks:
         end = BEGIN + timedelta(weeks=week) - timedelta(seconds=1)
         recent = ledger.agreement(
             "p", measures=["krippendorff_alpha"], as_of=end.isoformat()
         ).recent
+        if recent is not None and design.slide is not None:
+            return recent.slide is not None
         if recent is not None:
             began = datetime.fromisoformat(iso(recent.since)) - BEGIN
             near = abs(began / timedelta(weeks=1) - WORSE) <= 3

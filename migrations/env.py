@@ -12,7 +12,7 @@ def migrate(opened):
     # Two programs may find an empty database at once: the second waits, and finds it migrated.
     # SQLite drops a table that others refer to, to make it anew, only if it need not look.
     backend = backends.backend_of(opened)
-    connection = backend.writing(opened, bulk=True)
+    connection = backend.writing(opened, bulk=True, wait=None)
     backend.hold_migrations(connection)
     backend.make_schema(connection)
     context.configure(

@@ -63,7 +63,6 @@ Places = Mapping[str, Mapping[str, list[Place]]]
 
 
 def load_budget() -> dict[str, dict[str, int]]:
-    """Return the limits: groups of numbers by name."""
     groups = tomllib.loads(BUDGET.read_text("utf-8"))
     return {name: group for name, group in groups.items() if name != "cpu"}
 
@@ -77,7 +76,6 @@ def load_slow_tests() -> list[str]:
 
 @cache
 def find_places() -> Places:
-    """Return what each limit counts."""
     sources, tests = texts(), _read("tests", "*.py")
     docs = _read("docs", "*.md") | _read(".", "README.md") | _read(".", "CONTRIBUTING.md")
     trees = {module.path: list(ast.walk(module.tree)) for module in modules()}
@@ -142,7 +140,6 @@ def find_refused_names(path: str, nodes: list[ast.AST]) -> Iterator[Place]:
 
 
 def count_places(group: str, name: str) -> int:
-    """Return today's count."""
     return sum(place.count for place in find_places()[group].get(name, []))
 
 

@@ -181,7 +181,6 @@ def worker() -> str:
 
 @pytest.fixture(scope="session")
 def postgres_template(admin_url: str, worker: str) -> Iterator[str]:
-    """The name of a migrated database to copy."""
     name = f"tracker_template_{worker}"
     url = postgres.create_database(admin_url, name)
     Database(url).upgrade()
@@ -191,7 +190,6 @@ def postgres_template(admin_url: str, worker: str) -> Iterator[str]:
 
 @pytest.fixture(scope="session")
 def sqlite_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A migrated file to copy."""
     path = tmp_path_factory.mktemp("template") / "template.db"
     Database(f"sqlite:///{path}").upgrade()
     return path
@@ -221,13 +219,11 @@ def migrated_once(sqlite_template: Path) -> Iterator[None]:
 
 @pytest.fixture
 def sqlite_file(sqlite_template: Path, tmp_path: Path) -> Path:
-    """A migrated file of the test's own."""
     return Path(shutil.copy(sqlite_template, tmp_path / "100 %.db"))
 
 
 @pytest.fixture
 def empty_postgres_url(admin_url: str, worker: str) -> Iterator[str]:
-    """A Postgres database without tables."""
     name = f"empty_{worker}_{next(_numbers)}"
     yield postgres.create_database(admin_url, name)
     postgres.drop_database(admin_url, name)
@@ -303,7 +299,6 @@ def sqlite_ledger(shared_sqlite_ledger: Ledger, sqlite_template: Path) -> Iterat
 
 @pytest.fixture(params=["sqlite", "postgresql"])
 def backend(request: pytest.FixtureRequest) -> str:
-    """Each database in turn."""
     return str(request.param)
 
 

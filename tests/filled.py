@@ -102,7 +102,6 @@ class Rows:
 
 
 def rows_of(ledger: Ledger) -> Rows:
-    """Return what a ledger on Postgres holds."""
     held: dict[str, bytes] = {}
     with ledger.database.engine.connect() as connection:
         cursor = connection.connection.cursor()

@@ -83,12 +83,10 @@ def standing(ledger: Ledger, project: str = "p", *columns: str) -> list[tuple[An
 
 
 def question_of(connection: Connection, project: str = "p") -> QuestionInfo:
-    """Return the question of a project."""
     return find_question(connection, find_project(connection, project))
 
 
 def undo(ledger: Ledger, number: int | None) -> None:
-    """Take an import back."""
     assert number is not None
     with ledger.database.write() as connection:
         undo_import(connection, number)

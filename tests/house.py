@@ -175,14 +175,12 @@ class Module(NamedTuple):
 
 
 def texts() -> dict[str, str]:
-    """Every file of the package, by its path."""
     paths = sorted((CHECKOUT / "tracker").rglob("*.py"))
     return {str(path.relative_to(CHECKOUT)): path.read_text("utf-8") for path in paths}
 
 
 @cache
 def modules() -> tuple[Module, ...]:
-    """Every module of the package."""
     return tuple(
         Module(Path(path).with_suffix("").parts[1], path, ast.parse(text))
         for path, text in texts().items()
@@ -206,7 +204,6 @@ def graph(files: tuple[Module, ...]) -> dict[str, set[str]]:
 
 
 def too_long(texts: dict[str, str]) -> list[str]:
-    """Files, by name and content, that are two files."""
     lengths = {name: len(text.splitlines()) for name, text in texts.items()}
     return [f"{name}: {lines} lines" for name, lines in lengths.items() if lines > MOST_LINES]
 

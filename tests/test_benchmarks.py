@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.estimates import Setting, small_coverage
 from benchmarks.fuzz import FORMATS, trial
 from tests.house import CHECKOUT
 
@@ -30,6 +31,14 @@ def test_what_a_benchmark_imports_is_there() -> None:
 def test_every_benchmark_can_be_started() -> None:
     run = "import runpy, sys\nfor name in sys.argv[1:]: runpy.run_path(name + '.py')"
     subprocess.run([sys.executable, "-c", run, *NAMES], cwd=FOLDER, check=True)
+
+
+def test_the_prediction_powered_interval_holds_where_no_warning_is_given() -> None:
+    few = small_coverage(Setting(100, 2_000, 0.02, 0.9, 0.9), 300)
+    enough = small_coverage(Setting(300, 2_000, 0.1, 0.9, 0.9), 300)
+    assert (few["prediction powered"] or 0) < 0.9 < min(few["stratified"] or 0, 0.93)
+    assert few["silent"] == 0.0
+    assert min(enough["silent"] or 0, enough["where silent"] or 0) > 0.92
 
 
 @pytest.mark.parametrize("name", FORMATS)

@@ -19,7 +19,6 @@ from tests.house import CHECKOUT, ORDER, Module
 
 
 def python(*arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run this interpreter in the checkout."""
     command = [sys.executable, *arguments]
     return subprocess.run(command, cwd=CHECKOUT, capture_output=True, text=True, check=False)
 
@@ -133,7 +132,6 @@ def loaded(code: str) -> set[str]:
 
 
 def commanded(*words: str) -> str:
-    """Code that runs the command and lives on."""
     return (
         f"import sys; sys.argv = {['tracker', *words]}\n"
         "from tracker.cli.app import main\ntry: main()\nexcept SystemExit: pass"

@@ -70,7 +70,6 @@ def readings(case: str) -> list[dict[str, Any]]:
 
 
 def keys_of(case: str, reading: Mapping[str, str]) -> Iterable[str]:
-    """The oracle's figures that a reading gives."""
     weights = reading.get("weights", "")
     for name, key in KEYS:
         if name != case:
@@ -167,7 +166,6 @@ def check_pairs(case: str, pairs: Iterable[Mapping[str, Any]]) -> None:
 
 
 def check_influence(case: str, value: float | None, rows: Iterable[Mapping[str, Any]]) -> None:
-    """Alpha without each annotator."""
     assert value == near(EXPECTED[case]["coefficients"]["alpha.nominal"]["value"])
     given = EXPECTED[case][WITHOUT]
     found = {row["annotator"]: row for row in rows}

@@ -20,7 +20,6 @@ from tracker.simulate.crowds import Group, simulate_crowd
 
 
 def run(*command: object, cwd: Path, **env: str) -> subprocess.CompletedProcess[str]:
-    """Run a command that must succeed."""
     done = subprocess.run(
         [str(word) for word in command],
         cwd=cwd,

@@ -25,7 +25,6 @@ def blocks(page: Path, language: str) -> list[str]:
 
 
 def one_line(block: str) -> str:
-    """The command that a block of one line holds."""
     (line,) = block.splitlines()
     return line.strip()
 

@@ -70,7 +70,6 @@ class Kind:
         self.options, self.readings, self.drawn = options, readings, drawn
 
     def store(self, ledger: Ledger, project: str = "p", seed: int = 1, **drawn: Any) -> Any:
-        """Import drawn answers; return them."""
         several = self.options.answers == "several"
         rows = answers(seed, several=several, **self.drawn | drawn)
         self.load(ledger, rows, project)
@@ -82,7 +81,6 @@ class Kind:
         return self.readings if sqlite else self.readings[:1]
 
     def load(self, ledger: Ledger, rows: Answers, project: str) -> None:
-        """Import answers as a project of this kind."""
         ledger.import_frame(frame(rows), project, options=self.options, keep=["doc", "name"])
 
 
@@ -143,13 +141,11 @@ def answer(ledger: Ledger, function: Any, *args: Any, project: str = "p", **aski
 
 
 def values(found: Assessment | Iterable[Coefficient]) -> dict[str, float | None]:
-    """The value of each measure."""
     measures = found.measures if isinstance(found, Assessment) else found
     return {figure.measure: figure.value for figure in measures}
 
 
 def close(value: Any) -> Any:
-    """Equal but for rounding, None only to None."""
     return pytest.approx(value, abs=1e-9) if isinstance(value, float | int) else value
 
 

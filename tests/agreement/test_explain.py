@@ -295,7 +295,6 @@ FATES = ("skipped", "other_kinds", "not_chosen", "later_passes", "counted")
 
 
 def fate(chosen, answer):
-    """The first that applies."""
     selection = chosen.selection
     if answer.own is None:
         return "skipped"

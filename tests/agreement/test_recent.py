@@ -63,6 +63,21 @@ def test_a_collapse_of_the_last_weeks_has_its_day(ledger):
     assert "hides it. 4 of 4 annotators agree less with the others." in why
 
 
+@pytest.mark.parametrize("start", [0, 20])
+def test_a_slow_slide_leads_with_its_newest_quarter(sqlite_ledger, start):
+    def slide(week, _):
+        return 0.95 - 0.25 * max(week - start, 0) / (40 - start)
+
+    recent = level(sqlite_ledger, year(slide, weeks=40, items=40))
+    told = recent.to_dict()
+    assert (told["shape"], recent.now.value < recent.before - 0.2) == ("slide", True)
+    assert began_near(told["slide_since"], start, weeks=4)
+    assert began_near(told["since"], start + 0.75 * (40 - start))
+    assert sqlite_ledger.agreement("p").changes == ()
+    (headline,) = sqlite_ledger.verdict("p")["verdict"]
+    assert f"it has been falling since {recent.slide_day}, from" in headline["why"]
+
+
 def test_days_are_those_of_the_time_zone_of_the_project(sqlite_ledger):
     sqlite_ledger.projects.create("p", timezone="America/New_York")
     recent = level(sqlite_ledger, year(collapse, items=8))

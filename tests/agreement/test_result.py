@@ -63,7 +63,7 @@ def test_methods_of_perfect_and_of_undefined_figures(sqlite_ledger):
     text = text_of(sqlite_ledger, "fleiss_kappa", interval="t")
     assert "the exact one-sided bound, there being no disagreement" in text
     sqlite_ledger.import_frame(frame({("i01", "A"): ("x",)}), "q")
-    with pytest.raises(InvalidOption, match="krippendorff_alpha is undefined here"):
+    with pytest.raises(InvalidOption, match="alpha is undefined here"):
         methods_of_assessment(assessed(sqlite_ledger, "q"))
 
 

@@ -1,6 +1,7 @@
 """A project of spans, from files to figures: which answers are streamed, and what they give."""
 
 import io
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -19,7 +20,7 @@ from tracker.imports.loader import load_import
 from tracker.projects.annotators import annotator_names, set_annotator_kind
 from tracker.projects.categories import category_names
 from tracker.projects.items import item_names
-from tracker.projects.questions import create_project
+from tracker.projects.questions import QuestionOptions, create_project
 from tracker.storage.schema import NONE_APPLIES, SKIPPED, Label
 
 CLOSE = 1e-9
@@ -81,6 +82,15 @@ def test_documents_with_their_answers_that_stand(ledger, write):
     set_kind(ledger, "model", "B", "C")
     assert documents(ledger) == {}
     assert documents(ledger, annotators="C").keys() == {"e"}
+
+
+def test_a_text_is_as_long_as_its_document_if_spans_count_characters(ledger, write):
+    header, options = "item,annotator,category,start,end,text", QuestionOptions(answers="spans")
+    file = write(f"{header}\na,A,x,0,4,good day\na,B,x,0,4,good day\n")
+    ledger.import_file(file, "p", options=options)
+    assert ledger.agreement("p").measure("unitizing_alpha").value == 1
+    ledger.import_file(file, "tokens", options=replace(options, offsets="tokens"))
+    assert ledger.agreement("tokens").measure("unitizing_alpha").undefined == "not_applicable"
 
 
 def test_a_skipped_answer_leaves_the_next_pass(ledger, write):

@@ -36,13 +36,10 @@ BLOCKS, MINUTE = 20, 60_000_000
 
 
 def seeded(seed):
-    """A generator that gives the same crowd every time."""
     return Random(seed)  # noqa: S311 - no secret is made with it
 
 
 class Crowd(NamedTuple):
-    """Answers by item: ``{annotator: answer}`` each."""
-
     items: list
 
     def consult(self, _=()):
@@ -64,7 +61,6 @@ class Crowd(NamedTuple):
 
 
 def one(*items):
-    """Return a crowd of one category an answer."""
     return Crowd([{who: (category,) for who, category in item.items()} for item in items])
 
 
@@ -102,7 +98,6 @@ def simulate(random, voices, *, items, per_item, categories=3):
 
 
 def results(kind, tallies=None, **evidence):
-    """Return what a kind of finding makes of the evidence, by annotator."""
     found = kind.find(Evidence(tallies or AnnotatorTallies(), **evidence))
     return {result.annotator: result for result in found if isinstance(result, TestResult)}
 
@@ -261,7 +256,6 @@ def _grouped(rows):
 
 
 def pair_patterns(items, least=20):
-    """Return the shared items of every two who share that many."""
     rows, shared = Counter(), Counter()
     for held in items:
         pattern = make_pattern((own,) for own in held.values())

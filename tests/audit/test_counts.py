@@ -216,3 +216,14 @@ def test_a_sample_of_a_large_project_has_more_of_those_asked_for(ledger, monkeyp
     pair, again = (sampled(ledger, pairs=[("a", "b")])[0] for _ in range(2))
     assert items_of(some, "a", "b") < 40 < items_of(pair, "a", "b")
     assert again.item.tolist() == pair.item.tolist()
+
+
+@pytest.mark.parametrize(("names", "difference"), [("513", -12 / 9), ("cab", None)])
+def test_places_of_a_scale_are_in_its_order_and_not_in_that_of_arrival(ledger, names, difference):
+    who = ["al", "bo"] * 9
+    given = [*np.repeat([*names], 2), *[names[0], names[1]] * 6]
+    items = np.repeat(np.arange(9), 2)
+    ledger.import_frame(pd.DataFrame({"item": items, "annotator": who, "category": given}), "p")
+    ledger.questions.set("p", "label", scale="ordinal")
+    (_, bo) = ledger.audit("p").to_dict()["annotators"]
+    assert bo["mean_difference"] == difference

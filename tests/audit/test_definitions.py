@@ -9,6 +9,9 @@ import pytest
 
 from tests.audit.crowds import seeded
 from tests.profiles import exhaustive
+from tracker.projects.questions import QuestionOptions
+
+FIVE_PLACES = QuestionOptions(scale="ordinal", categories=list("12345"))
 
 
 def school(random, kind, people, items, per_item=4):
@@ -29,6 +32,20 @@ def school(random, kind, people, items, per_item=4):
             if kind == "lazy" and who % 4 == 0 and random.random() < 0.4:
                 given = 0
             rows.append((f"i{item:04}", f"p{who:02}", "abc"[given]))
+    return pd.DataFrame(rows, columns=["item", "annotator", "category"])
+
+
+def on_scale(random, kind, people, items):
+    """Return answers of "schools" (half give 5 earlier), or "strict" and lenient people."""
+    rows = []
+    for item in range(items):
+        place = random.gauss(0, 1)
+        for who in random.sample(range(people), 4):
+            read = place + random.gauss(0, 0.2)
+            read += 0.25 * (kind == "strict") * (who % 4 % 3 - 1) * (who % 4 > 0)
+            given = 1 + sum(read > begin for begin in (-1.3, -0.4, 0.4, 1.3))
+            given = 5 if kind == "schools" and who % 2 and read > 0.75 else given
+            rows.append((f"i{item:04}", f"p{who:02}", given))
     return pd.DataFrame(rows, columns=["item", "annotator", "category"])
 
 
@@ -61,6 +78,33 @@ def test_two_schools_are_about_the_definition(ledger, people, items):
     assert {int(name[1:]) % 2 for name in one["less"]} == {int(one["more"][0][1:]) % 2 ^ 1}
     assert len(one["evidence"]) == 5
     assert "is read in two ways" in one["why"]
+
+
+@pytest.mark.parametrize("make", [school, on_scale])
+def test_only_who_stands_out_on_their_own_side_is_accused(ledger, make):
+    frame = make(seeded(2), "schools", 8, 700)
+    scale = QuestionOptions() if make is school else FIVE_PLACES
+    ledger.import_frame(frame, "p", options=scale)
+    flags = [flag for row in ledger.audit("p").to_dict()["annotators"] for flag in row["flags"]]
+    assert "flagged" not in {flag["state"] for flag in flags}
+    [category] = {one["category"] for one in definitions(ledger)}
+    whys = [flag["why"] for flag in flags if flag["details"].get("divided") == category]
+    assert whys
+    assert all(f"but “{category}” is read in two ways" in why for why in whys)
+    unseen = (frame.index % 5 < 2) & (frame["annotator"] == "p03")
+    frame["category"] = frame["category"].mask(unseen, "c" if make is school else 2)
+    ledger.import_frame(frame, "q", options=scale)
+    assert ledger.audit("q").flagged_names == ["p03"]
+
+
+def test_who_is_a_little_strict_on_a_scale_is_not_accused(ledger):
+    frame = on_scale(seeded(4), "strict", 8, 900)
+    ledger.import_frame(frame, "p", options=FIVE_PLACES)
+    assert ledger.audit("p").flagged_names == []
+    higher = (frame.index % 2 == 0) & (frame["annotator"] == "p00") & (frame["category"] < 5)
+    frame["category"] += higher
+    ledger.import_frame(frame, "q", options=FIVE_PLACES)
+    assert "p00" in ledger.audit("q").flagged_names
 
 
 @pytest.mark.parametrize("people", [8, pytest.param(30, marks=exhaustive)])

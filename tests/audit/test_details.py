@@ -1,18 +1,22 @@
-"""Findings that a minority who agree, or a relabeling, explains; bad answers are not explained.
-
-No answer says who is right; careless annotators agree with no other, and no flag says so.
-"""
+"""Findings that a minority who agree, or a relabeling, explains; bad answers are not explained."""
 
 import pandas as pd
 import pytest
 
-from tests.audit.crowds import Crowd, leaning, mostly_right, pair_patterns, seeded, simulate
+from tests.audit.crowds import (
+    Crowd,
+    leaning,
+    mostly_right,
+    pair_patterns,
+    seeded,
+    sentence,
+    simulate,
+)
 from tests.profiles import exhaustive
-from tracker.audit.details import with_minorities
 from tracker.audit.evidence import Evidence
 from tracker.audit.findings import audit
 from tracker.audit.relabeling import relabeling_details
-from tracker.core.audit_tallies import audit_tally_of_pairs
+from tracker.core.audit_tallies import TRUTH, audit_tally_of_pairs
 from tracker.core.tallies import make_pattern
 
 CROWDS = pytest.mark.parametrize("crowds", [4, pytest.param(20, marks=exhaustive)])
@@ -31,19 +35,21 @@ def one_way(random, truth, hard):
     return 1 if random.random() < 0.45 else right(0.9)(random, truth, hard)
 
 
-def answered(seed, odd, others):
-    """Five of ten people answer each item; the first two are those who may stand out."""
+def answered(seed, odd, others, number=2):
+    """Five of ten people answer each item; the first ones are those who may stand out."""
     random, items, truths = seeded(seed), [], []
     for _ in range(300):
         truth, hard = random.randrange(2), random.random() < 0.4
         who = random.sample(range(10), 5)
-        items.append({one: (odd if one < 2 else others)(random, truth, hard) for one in who})
+        items.append({one: (odd if one < number else others)(random, truth, hard) for one in who})
         truths.append(truth)
     return items, truths
 
 
 def audited(items, truths=()):
     crowd = Crowd([{who: (own,) for who, own in held.items()} for held in items])
+    known = [{TRUTH: (truth,)} for truth in truths] + [{}] * (len(items) - len(truths))
+    judged = Crowd([held | truth for held, truth in zip(crowd.items, known, strict=True)])
     gold = {}
     for held, truth in zip(items, truths, strict=False):
         pattern = make_pattern((own,) for own in held.values())
@@ -52,58 +58,87 @@ def audited(items, truths=()):
             mine[key] = mine.get(key, 0) + 1
     pairs = audit_tally_of_pairs(pair_patterns(items))
     evidence = Evidence(crowd.tallies(), pairs=pairs, gold=gold or None)
-    flags = with_minorities(audit(evidence, consult=crowd.consult), evidence)
+    flags = audit(evidence, consult=judged.consult)
     flagged = [f for f in flags if f.state == "flagged" and f.kind != "low_gold_accuracy"]
     return flags, flagged
 
 
 def agreeing(flags):
-    return {flag.annotator for flag in flags if flag.details.get("minority")}
+    told = [flag for flag in flags if flag.details.get("minority")]
+    assert all(flag.state == "insufficient" and flag.consensus.holds for flag in told)
+    who = {who for flag in told for who in (flag.annotator, flag.other)} - {None}
+    return who, len(told)
+
+
+def accused(flagged):
+    return {who for flag in flagged for who in (flag.annotator, flag.other)} - {None}
 
 
 @CROWDS
-def test_experts_who_are_flagged_agree_unless_truths_are_known(crowds):
-    accused = told = 0
+def test_experts_who_agree_with_each_other_against_the_majority_are_not_flagged(crowds):
+    found = told = 0
     for seed in range(3 * crowds):
-        items, truths = answered(seed, right(0.95), misled)
-        flags, flagged = audited(items)
-        found = {who for one in flagged for who in (one.annotator, one.other)} & {0, 1}
-        alone = {one.annotator for one in flagged if one.kind == "low_agreement"} & found
-        if len(found) == 2:
-            accused += len(alone)
-            told += len(agreeing(flags) & alone)
-        if seed < crowds:
-            assert not agreeing(audited(items, truths[:150])[0])
-    assert accused >= crowds / 2
-    assert told >= 0.7 * accused
+        flags, flagged = audited(answered(seed, right(0.95), misled)[0])
+        found += len(accused(flagged))
+        assert agreeing(flags)[0] <= {0, 1}
+        told += agreeing(flags)[1]
+    assert found <= 0.03 * 30 * crowds
+    assert told >= crowds
 
 
 @CROWDS
 @pytest.mark.parametrize("odd", [right(0.55), right(0.65), one_way], ids=["55", "65", "one way"])
 def test_careless_annotators_who_are_flagged_do_not_agree(odd, crowds):
-    accused = 0
+    found = 0
     for seed in range(crowds):
         flags, flagged = audited(answered(seed, odd, right(0.9))[0])
-        accused += len(flagged)
-        assert not agreeing(flags)
-    assert accused >= crowds
+        found += len(flagged)
+        assert agreeing(flags) == (set(), 0)
+    assert found >= crowds
 
 
-def test_a_flag_says_what_settles_a_minority(ledger):
+@CROWDS
+@pytest.mark.parametrize("share", [0.85, 0.55])
+def test_one_who_copies_is_no_expert(share, crowds):
+    found = 0
+    for seed in range(crowds):
+        items, _ = answered(seed, right(share), right(0.85))
+        for held in items:
+            held.update({1: held[0]} if {0, 1} <= held.keys() else {})
+        flags, flagged = audited(items)
+        assert agreeing(flags) == (set(), 0)
+        found += accused(flagged) == {0, 1}
+    assert found >= crowds / 2
+
+
+@CROWDS
+def test_known_truths_decide_whether_one_who_differs_from_most_is_an_expert(crowds):
+    kept = {True: 0, False: 0}
+    for seed in range(crowds):
+        for expert in kept:
+            odd, others = (right(0.95), misled) if expert else (right(0.6), right(0.9))
+            items, truths = answered(seed, odd, others, 1)
+            flags, flagged = audited(items, truths[:90])
+            kept[expert] += 0 not in accused(flagged)
+            known = [flag for flag in flags if "known" in flag.details]
+            assert all(expert and "the truth is theirs" in sentence(flag) for flag in known)
+    assert kept == {True: crowds, False: 0}
+
+
+def test_a_finding_says_what_settles_a_minority(ledger):
     crowds = (answered(seed, right(0.95), misled)[0] for seed in range(20))
-    items = next(items for items in crowds if agreeing(audited(items)[0]))
+    items = next(items for items in crowds if agreeing(audited(items)[0])[1])
     rows = [(f"i{n}", f"p{who}", own) for n, held in enumerate(items) for who, own in held.items()]
     ledger.import_frame(pd.DataFrame(rows, columns=["item", "annotator", "category"]), "p")
     said = [
-        (row["annotator"], flag["why"])
+        (flag["with"], flag["why"])
         for row in ledger.audit("p").to_dict()["annotators"]
         for flag in row["flags"]
         if flag["details"].get("minority")
     ]
     assert said
-    assert {who for who, _ in said} <= {"p0", "p1"}
-    for _, why in said:
-        assert "agree with each other there" in why
+    for other, why in said:
+        assert ("both may be the experts" if other else "1 other agrees with p") in why
         assert "30% of the items" in why
 
 

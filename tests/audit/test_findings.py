@@ -23,7 +23,7 @@ from tracker.audit.kinds import KINDS
 from tracker.audit.query import all_thresholds, audit_query
 from tracker.audit.result import finding_strength
 from tracker.audit.run import best_answers_for_finding
-from tracker.audit.sentences import SENTENCES, lacking_evidence_sentence
+from tracker.audit.sentences import SENTENCES, finding_sentence, lacking_evidence_sentence
 from tracker.core.errors import InvalidOption, Refused
 from tracker.core.tallies import AnnotatorTallies, make_pattern
 from tracker.measures.paired_comparisons import Row
@@ -81,6 +81,17 @@ def test_each_kind_has_a_sentence_and_says_what_it_lacks():
     for kind in KINDS.values():
         assert kind.name in SENTENCES
         assert {lacking_evidence_sentence(need) for need in kind.needs}
+    values = {"state": "flagged", "with": None, "category": None, "details": {}, "q_value": 0.01,
+              "observed": 0.5, "expected": 0.7, "peers": None, "n": 40, "informative": 16,
+              "effect": 0.2, "effect_high": None, "effect_measure": "difference",
+              "p_value": 0.01, "consensus": None}  # fmt: skip
+    for name, kind in KINDS.items():  # recorded by a version that kept no details of it
+        assert finding_sentence(values | {"kind": name}, "ada", "bo"), name
+        untested = values | {"kind": name, "q_value": None, "state": "insufficient"}
+        ends = (
+            "vary too little for a test." if kind.minimum <= 16 else f"{kind.minimum} are needed."
+        )
+        assert str(finding_sentence(untested, "ada", "bo")).endswith(ends)
 
 
 def tiring(asked):

@@ -79,6 +79,30 @@ def test_the_person_the_file_and_the_rows_are_named(ledger, tmp_path, per_item, 
     assert f"tracker imports undo {number}" in flag["why"]
 
 
+def test_questions_of_a_file_are_taken_together(sqlite_ledger):
+    """Each question of a file has too few items to be sure of it alone."""
+    random = seeded(5)
+    for frames in zip(
+        *(answers(random, per_item=8, items=60, right=0.85) for _ in "xyz"), strict=True
+    ):
+        seats = random.sample(range(480), 180)
+        columns = {name: frame["category"] for name, frame in zip("xyz", frames, strict=True)}
+        frame = frames[0].assign(**columns).iloc[sorted(seats)].reset_index(drop=True)
+        if frame["item"].str.startswith(f"w{SLIPPED}").all():
+            own = frame.index[frame["annotator"] == "p3"]
+            frame.loc[own, [*"xyz"]] = frame.loc[[own[-1], *own[:-1]], [*"xyz"]].to_numpy()
+        warnings = sqlite_ledger.import_frame(frame, "p", questions=["x=x", "y=y", "z=z"]).warnings
+        assert sum("moved by 1 row up they agree" in warning for warning in warnings) <= 1
+    found = [
+        (row["annotator"], flag["details"]["import"], flag["details"]["shift"])
+        for audit in sqlite_ledger.audit_by_question("p").audits
+        for row in audit.to_dict()["annotators"]
+        for flag in row["flags"]
+        if flag["kind"] == "odd_import"
+    ]
+    assert found == [("p3", SLIPPED + 1, -1)] * 3
+
+
 @pytest.mark.parametrize("per_person", [False, True])
 def test_files_of_one_import_are_told_apart(ledger, tmp_path, per_person):
     """Where each person has a file, the others of the same items are in other files."""

@@ -77,9 +77,6 @@ def test_a_fault_of_the_project_is_told_first_recorded_and_settled(
         (settled,) = findings(ledger.audit("p").to_dict())
         assert settled["settled"]
     if fill is schools:
-        # Findings about a divided category are left to its definition.
-        flags = [flag for row in audited["annotators"] for flag in row["flags"]]
-        assert [one for one in flags if one["state"] == "flagged" and one["details"].get("divided")]
         assert all(concern["kind"] != "category_bias" for concern in verdict)
         # The sides of a definition have the names of today.
         (name, *_) = ledger.flags.show("p", flag["flag"]).to_dict()["evidence"]["more"]

@@ -26,7 +26,6 @@ def leaves(command: Any = ROOT, path: tuple[str, ...] = ()) -> Iterator[tuple[st
 
 
 def options(command: Any) -> set[str]:
-    """The options of a command, as typed."""
     return {name for parameter in command.params for name in parameter.opts if name[0] == "-"}
 
 

@@ -17,7 +17,6 @@ LITTLE = ("empty", "alone", "skipped", "without", "zeros", "strange", "nothing m
 
 
 def furnish(url: str) -> None:
-    """Make the projects in a migrated database."""
     ledger = Ledger(url)
     random = Random(4)  # noqa: S311 - no secret is made with it
 
@@ -97,7 +96,6 @@ def load(
     keep: list[str] | None = None,
     options: QuestionOptions | None = None,
 ) -> None:
-    """Import rows as a project."""
     named = columns or ["item", "annotator", "category"]
     frame = pd.DataFrame(rows, columns=named)
     how: Any = {"keep": keep or [], "empty": "skipped", "accept": ["missing_words"]}

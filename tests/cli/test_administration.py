@@ -35,7 +35,6 @@ def test_ordinal_scale_lacks_an_order_unless_it_is_of_numbers(run: Run, answers:
 
 @pytest.fixture
 def ada(run: Run) -> Ledger:
-    """A ledger with an admin."""
     run("user", "add", "ada", "--role", "admin", "--password-stdin", stdin=PASSWORD + "\n")
     return Ledger("sqlite:///tracker.db")
 

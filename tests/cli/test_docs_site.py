@@ -36,7 +36,6 @@ each_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 
 
 def parsed(page: Path) -> list[Token]:
-    """The parts of a page."""
     return MARKDOWN.parse(page.read_text("utf-8"))
 
 
@@ -49,14 +48,12 @@ def anchors(page: Path) -> set[str]:
 
 
 def links(page: Path) -> list[str]:
-    """Where a page's links and pictures lead."""
     inline = [part for token in parsed(page) for part in token.children or []]
     return [str(part.attrGet("href") or part.attrGet("src")) for part in inline
             if part.type in {"link_open", "image"}]  # fmt: skip
 
 
 def in_navigation(part: Any) -> list[str]:
-    """The pages that a part of the navigation names."""
     if isinstance(part, str):
         return [part]
     inner = part.values() if isinstance(part, dict) else part
@@ -99,12 +96,10 @@ class Step(NamedTuple):
 
 
 def fenced(language: str, page: Path = WALK) -> list[str]:
-    """The page's blocks in a language, in lists too."""
     return [token.content for token in parsed(page) if token.info == language]
 
 
 def steps(page: Path = WALK) -> list[Step]:
-    """The page's commands, in order."""
     found: list[Step] = []
     for line in "".join(fenced("console", page)).splitlines():
         if line.startswith("$ tracker "):

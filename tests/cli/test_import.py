@@ -113,3 +113,31 @@ def test_merges_of_a_file_build_on_each_other(run: Run, folder: Path) -> None:
     run("annotator", "merge", "p", "--from", "pairs.csv", "--yes")
     (person,) = run("annotator", "list", "p", "--json").json()["annotators"]
     assert (person["annotator"], sorted(person["aliases"])) == ("bob", ["Ada", "ada"])
+
+
+def test_what_files_have_in_common_is_told_once_and_names_of_models_are(run: Run) -> None:
+    for n in range(3):
+        Path(f"{n}.csv").write_text(f"item,gpt,claude 3,Claudette\na{n},x,x,x\nTotal,1,1,1\n")
+    told = run("import", *(f"{n}.csv" for n in range(3)), "-p", "p", "--wide").err
+    assert "rows left out: 3 rows of totals" in told
+    assert "people with names of models: claude 3 and gpt; to change that: tracker" in told
+    assert "names of models" not in run("import", "0.csv", "-p", "p", "--wide").err
+    assert run("judge", "p", code=4).err.startswith("tracker: no annotator of 'p' is a model")
+    run("snapshot", "p", "--name", "baseline")
+    assert run("compare", "p", "baseline", "now").out.startswith("p  A: snapshot 1 'baseline'")
+
+
+def test_agreement_is_printed_for_what_it_is(run: Run) -> None:
+    rows = (f"i{n},{who},{n * n + place}\n" for n in range(30) for place, who in enumerate("ab"))
+    Path("n.csv").write_text("item,annotator,label\n" + "".join(rows) + "i0,c,5\n")
+    run("import", "n.csv", "-p", "n", "--scale", "interval")
+    told = run("agreement", "n").out
+    assert "Weakest category" not in told
+    assert "different numbers; the rate of each: --by category" in told
+    assert "not every annotator answered every item" in told
+    assert "does not apply to this project" not in told
+    pairs = run("agreement", "n", "--by", "pair", "--weights", "linear", "--format", "markdown").out
+    assert "| weighted kappa (linear) |" in pairs
+    latex = run("agreement", "n", "--methods", "--format", "latex").out
+    assert r"\cite{krippendorff2011}" in latex
+    assert r"95\% confidence" in latex

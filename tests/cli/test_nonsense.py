@@ -68,7 +68,6 @@ def calls(every: int = 1, offset: int = 0) -> Iterator[tuple[str, list[str]]]:
 
 
 def _put(parameter: Any, value: str | None, words: list[str], behind: list[Any]) -> None:
-    """Add an argument or option with its value."""
     if parameter.param_type_name == "argument":
         behind.append((parameter, value))
     elif value is None:

@@ -52,7 +52,6 @@ ANSWERS = "item,annotator,category\n1,a,x\n1,b,x\n2,a,x\n2,b,y\n3,a,y\n3,b,y\n4,
 
 @pytest.fixture
 def answered(folder: Path, run: Run) -> None:
-    """The project p of a.csv."""
     Path("a.csv").write_text(ANSWERS, "utf-8")
     run("import", "a.csv", "-p", "p")
 
@@ -161,7 +160,6 @@ TEMPLATE = """{% extends "of_project.html" %}{% block name %}Toys{% endblock %}
 
 @router.get("/projects/{project:name}/toys", dependencies=[needs(Role.VIEWER)])
 def toys_page(request: Request, place: At, asked: AskedLedger) -> HTMLResponse:
-    """Show how many answers there are."""
     answers = asked.figure(
         place.project, "toys",
         compute=lambda it: sum(one.answers for one in it.status_by_question(place.project)),

@@ -25,13 +25,11 @@ posix = pytest.mark.skipif(sys.platform == "win32", reason="links, devices and s
 
 @pytest.fixture(autouse=True)
 def here(furnished: Path, run: Run) -> None:
-    """A ledger and a gate."""
     Path("gate.toml").write_text(GATE)
     run("import", "-", "-p", "dated", stdin="item,annotator,category\n1,A,x\n1,B,y\n")
 
 
 def files() -> list[str]:
-    """What is in the folder, hidden files too."""
     return sorted(path.name for path in Path().iterdir())
 
 

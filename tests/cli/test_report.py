@@ -15,16 +15,7 @@ from tests.cli.conftest import Run
 from tests.profiles import exhaustive
 from tests.report.projects import KINDS
 from tracker.ledger import Ledger
-from tracker.report.document import (
-    Acts,
-    Block,
-    Figure,
-    Group,
-    Section,
-    Table,
-    Why,
-    plain_line,
-)
+from tracker.report import document
 from tracker.report.gathered import Asked
 from tracker.report.report import report_document
 
@@ -48,25 +39,27 @@ def test_command_next_to_a_figure_prints_it(run: Run, folder: Path, kind: str) -
 
 
 def explained(
-    blocks: Iterable[Block | Section], before: Block | None = None
-) -> Iterator[tuple[list[str], Why]]:
+    blocks: Iterable[document.Block | document.Section], before: document.Block | None = None
+) -> Iterator[tuple[list[str], document.Why]]:
     """Each explanation on a page, with the texts of the figures that it is beside."""
     for block in blocks:
-        if isinstance(block, Group | Section):
+        if isinstance(block, document.Group | document.Section):
             yield from explained(block.blocks)
-        elif isinstance(block, Figure):
+        elif isinstance(block, document.Figure):
             yield cells(block.rows), block.why
-        elif isinstance(block, Acts):
+        elif isinstance(block, document.Acts):
             for act in block.acts:
                 if act.question != "Whom to talk to":  # its sentences are those of the audit
-                    yield [plain_line(act.answer), *map(plain_line, act.why.lines)], act.why
-        elif isinstance(block, Why) and isinstance(before, Table):
+                    yield (
+                        [document.plain_line(act.answer), *map(document.plain_line, act.why.lines)],
+                        act.why,
+                    )
+        elif isinstance(block, document.Why) and isinstance(before, document.Table):
             yield cells(before), block
-        before = None if isinstance(block, Section) else block
+        before = None if isinstance(block, document.Section) else block
 
 
-def cells(table: Table) -> list[str]:
-    """The cells that hold numbers."""
+def cells(table: document.Table) -> list[str]:
     return [row[place] for row in table.rows for place in table.numbers]
 
 

@@ -48,7 +48,6 @@ FIGURE = re.compile(r"-?\d+\.\d{3,}|\d+\.\d%")
 
 @pytest.fixture(scope="module")
 def long_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A ledger in which every name is long."""
     path = tmp_path_factory.mktemp("long") / "tracker.db"
     text = io.StringIO()
     writer = csv.writer(text)
@@ -92,7 +91,6 @@ def words_of(call: str) -> list[str]:
 
 
 def width_of(line: str) -> int:
-    """How many columns a line takes."""
     return sum(2 if east_asian_width(sign) in "WF" else 1 for sign in line)
 
 
@@ -181,7 +179,6 @@ def kinds_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def kinds(kinds_template: Path, folder: Path) -> Path:
-    """Projects of every kind."""
     return Path(shutil.copy(kinds_template, folder / "tracker.db"))
 
 

@@ -29,7 +29,6 @@ ACTING = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
 
 @pytest.fixture(scope="module")
 def evil_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A ledger in which every name is hostile."""
     path = tmp_path_factory.mktemp("evil") / "tracker.db"
     ledger = Ledger(f"sqlite:///{path}")
     project = f"p{EVIL}"
@@ -53,13 +52,11 @@ def evil_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def evil(evil_template: Path, folder: Path) -> Path:
-    """The test's own copy, and a gate."""
     (folder / "gate.toml").write_text(f"[[check]]\nname = {json.dumps(EVIL)}\nitems_at_least = 1\n")
     return Path(shutil.copy(evil_template, folder / "tracker.db"))
 
 
 def words_of(call: str) -> list[str]:
-    """The words of a call, its names made hostile."""
     names = {
         "reviews": f"p{EVIL}", "annotator_01": f"A{EVIL}", "item_0001": f"i1{EVIL}",
         "first": f"s{EVIL}", "new": f"new{EVIL}", "what": f"what{EVIL}", "why": f"why{EVIL}",

@@ -30,7 +30,6 @@ def tell(
     project: str = "p",
     options: QuestionOptions | None = None,
 ) -> None:
-    """Import what happened, a day after the other."""
     for answers in days:
         frame = pd.DataFrame(answers, columns=["item", "annotator", "category", "labeled_at"])
         ledger.import_frame(frame, project, options=options, empty="skipped")
@@ -39,11 +38,9 @@ def tell(
 def note(
     ledger: Ledger, text: str, n: int, project: str = "p", guideline: str | None = None
 ) -> None:
-    """A note at the beginning of a day."""
     with ledger.writing(project) as (connection, found):
         add_note(connection, found, text, clock.parse_timestamp(day(n)), guideline)
 
 
 def figure(found: StateComparison, name: str) -> Compared:
-    """A measure of a comparison, or a category's rate."""
     return next(one for one in (*found.measures, *found.categories) if one.name == name)

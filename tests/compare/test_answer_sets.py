@@ -124,7 +124,6 @@ def test_items_answered_by_one_side_only_count_there(ledger: Ledger) -> None:
 
 
 def moved(given: Any, by: int) -> Any:
-    """The same answers to items of other names."""
     return {(f"i{int(item[1:]) + by:02}", who): own for (item, who), own in given.items()}
 
 

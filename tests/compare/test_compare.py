@@ -52,7 +52,6 @@ def follow(ledger: Ledger, kind: str, case: Case) -> None:
 def assessed(
     connection: Connection, question: QuestionInfo, day: int, measures: list[str]
 ) -> Assessment:
-    """The figures as of the end of a day."""
     moment = (day + 1) * DAY - 1
     with as_it_was(connection, question.project_id, Moment(moment)):
         return assess(connection, question, Query(measures, filter=AnswerFilter(as_of=moment)))

@@ -39,13 +39,11 @@ def story(ledger: Ledger) -> None:
 
 @pytest.fixture
 def told(sqlite_ledger: Ledger, fill_once: FillOnce) -> Ledger:
-    """It, where no database makes a difference."""
     return fill_once(sqlite_ledger, story)
 
 
 @pytest.fixture
 def told_on_both(ledger: Ledger, fill_once: FillOnce) -> Ledger:
-    """It on each database in turn."""
     return fill_once(ledger, story)
 
 

@@ -57,7 +57,6 @@ def defined(value: float | None) -> float:
 
 @contextmanager
 def quietly() -> Iterator[None]:
-    """What peers warn of is no error of ours."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         yield
@@ -183,7 +182,6 @@ LENGTH = 12
 
 @st.composite
 def spans_apart(draw: st.DrawFn) -> list[Span]:
-    """Spans of two categories that do not overlap."""
     cuts = sorted(draw(st.sets(st.integers(0, LENGTH), max_size=8)))
     spans = [(draw(st.integers(1, 2)), a, b) for a, b in pairwise(cuts)]
     return [span for span in spans if draw(st.booleans())]

@@ -93,3 +93,7 @@ def test_objects_instead_of_words() -> None:
 def test_a_time_outside_the_years_1_to_9999_is_none(text: str) -> None:
     with pytest.raises(ValueError, match="neither ISO 8601 nor epoch seconds"):
         clock.parse_timestamp(text)
+
+
+def test_now_is_a_moment() -> None:
+    assert clock.parse_human_time(" now ", now=NOW, end_of_day=True) == NOW

@@ -45,7 +45,6 @@ MODELS = frozenset({2})
 
 
 def rows_of(*columns: Any) -> list[Any]:
-    """The rows of arrays, sorted."""
     return sorted(zip(*map(np.ndarray.tolist, columns), strict=True))
 
 
@@ -125,7 +124,6 @@ COUNTS: dict[str, Callable[[Connection, Selection], Any]] = {
 
 
 def part(place: int, parts: int = 4) -> list[str]:
-    """One of the parts of all counts, in turn."""
     return [*COUNTS][place % parts :: parts]
 
 

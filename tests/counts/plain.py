@@ -72,7 +72,6 @@ class Raw:
         until: int = LATE,
         where: Mapping[str, frozenset[str]] | None = None,
     ) -> Plain:
-        """What a choice leaves; no time limits the truths."""
         humans = frozenset(n for n, kind in self.kinds.items() if kind == "human")
         references = frozenset(n for n, kind in self.kinds.items() if kind == "reference")
         answers: dict[int, dict[int, Answer]] = defaultdict(dict)
@@ -110,7 +109,6 @@ class Plain:
         return Counter(make_pattern(given.values()) for given in self.compared().values())
 
     def _of(self, attribute: str, value: str | None) -> Plain:
-        """The items of one value alone."""
         answers = {
             item: given
             for item, given in self.answers.items()
@@ -119,7 +117,6 @@ class Plain:
         return replace(self, answers=answers)
 
     def groups(self, attribute: str) -> dict[str | None, Plain]:
-        """The items with an answer apart by value."""
         met = {self.values.get(item, {}).get(attribute) for item in self.compared()}
         return {value: self._of(attribute, value) for value in met}
 

@@ -105,7 +105,6 @@ def selected(
     choice: AnswerFilter = EVERYTHING,
     **asked: Any,
 ) -> Iterator[Selected]:
-    """The rows as a project, taken back afterwards."""
     with ledger.database.write(keep=False) as connection:
         question, raw = store_raw(connection, rows, kind, categories, **asked)
         yield Selected(connection, question, raw, choice)

@@ -52,7 +52,6 @@ def labels(answer: Answer) -> set[int]:
 
 
 def fits(answers: dict[int, Answer], choice: ItemChoice) -> bool:
-    """The same for one item in Python."""
     if not set(choice.annotators) <= set(answers):
         return False
     among = {w: labels(a) for w, a in answers.items()
@@ -73,7 +72,6 @@ def fits(answers: dict[int, Answer], choice: ItemChoice) -> bool:
 
 
 def place(answers: dict[int, Answer], order: str) -> float:
-    """By what an item is ordered, the first the least."""
     if order in {"answers", "recent"}:
         return len(answers) if order == "answers" else 0.0  # these rows have no times of their own
     pairs = [*combinations([one for answer in answers.values() for one in labels(answer)], 2)]

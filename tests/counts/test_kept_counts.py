@@ -59,7 +59,6 @@ def answers_frame(items: int, first: int = 0, shift: int = 0) -> pd.DataFrame:
 
 @pytest.fixture
 def filled(ledger: Ledger, fill_once: FillOnce) -> Ledger:
-    """Thirty items of three annotators."""
     return fill_once(ledger, fill)
 
 

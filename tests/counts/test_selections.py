@@ -44,7 +44,6 @@ def frame(items: int = 12) -> pd.DataFrame:
 
 @pytest.fixture
 def chosen(ledger: Ledger, fill_once: FillOnce) -> Ledger:
-    """The twelve items, their language kept."""
     return fill_once(ledger, load)
 
 
@@ -53,7 +52,6 @@ def load(ledger: Ledger) -> None:
 
 
 def who(ledger: Ledger, **selecting: Any) -> set[str]:
-    """Whose answers are counted."""
     return {one.name for one in ledger.audit("p", **selecting).annotators}
 
 

@@ -70,7 +70,6 @@ def counted(plain: PlainLedger, kind: str, day: int, days: int | None = None) ->
 def plain_course(
     connection: Connection, question: QuestionInfo, plain: PlainLedger, window: Window
 ) -> list[State]:
-    """The state of every day."""
     ids = {name: n for n, name in category_names(connection, question).items()}
     items = {name: n for n, name in item_names(connection, question.project).items()}
     answered: dict[str, set[str]] = {item: set() for item in items}
@@ -115,7 +114,6 @@ def cases(kind: str) -> st.SearchStrategy[Case]:
 
 
 def at(day: int) -> int:
-    """Some time on a day."""
     return (FIRST + day) * SECONDS + 40_000
 
 
@@ -173,7 +171,6 @@ def follow(ledger: Ledger, patch: pytest.MonkeyPatch, kind: str, case: Case) -> 
 
 
 def course(connection: Connection, question: QuestionInfo, window: Window) -> list[State]:
-    """The state of every day, by the timeline."""
     selection = select_answers(connection, question)
     found = count_timeline(connection, selection, window)
     states: list[State] = []

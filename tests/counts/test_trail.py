@@ -21,7 +21,6 @@ from tracker.web.app import create_app
 
 
 def do_everything(ledger: Ledger) -> None:
-    """Make changes of every kind."""
     rows = [(f"i{n}", who, "yes" if who == "always" or (n + turn) % 3 else "no")
             for n in range(60) for turn, who in enumerate(("always", "a", "b", "c"))]  # fmt: skip
     frame = pd.DataFrame(rows, columns=["item", "annotator", "category"])

@@ -57,7 +57,6 @@ def test_figures_and_audits_are_the_same(ledger: Ledger, write: Write) -> None:
 def counted_by(
     ledger: Ledger, count: Callable[[Connection, Selection], object], **choice: Any
 ) -> list[str]:
-    """What counted in a project."""
     with ledger.asking("p") as (connection, question):
         count(connection, select_answers(connection, question, make_answer_filter(**choice)))
         return [*kept_counts.counted_by(connection)]

@@ -190,7 +190,6 @@ def alpha_of(patterns: pd.DataFrame) -> float:
 
 
 def kappa_of(cells: pd.DataFrame) -> float:
-    """Cohen's kappa, from the cross-table of one pair."""
     n = cells["items"].sum()
     observed = cells.loc[
         cells["category"].astype(str) == cells["other_category"].astype(str), "items"

@@ -17,7 +17,6 @@ Lines = list[dict[str, Any]]
 
 
 def written(ledger: Ledger, program: str) -> Lines:
-    """The tasks of a program, as its file has them."""
     document = ledger.assignments.task_document(ledger.assignments.tasks("p"), program)
     text = "".join(document.parts)
     if text.startswith("["):

@@ -31,11 +31,9 @@ class Found:
     notes: list[str]
 
     def rows(self, *roles: str) -> list[tuple[str, ...]]:
-        """Return the cells of these roles, sorted."""
         return sorted(tuple(record.get(role, "") for role in roles) for record in self.records)
 
     def table(self, roles: str) -> str:
-        """Return the same as a text: ``i A x; j B -``."""
         return table_text(self.rows(*roles.split()))
 
 
@@ -65,13 +63,11 @@ def found_in(
 
 
 def write_json_lines(path: Path, values: Iterable[Any]) -> Path:
-    """Write values as JSON, one a line."""
     path.write_text("".join(f"{json.dumps(value)}\n" for value in values), "utf-8")
     return path
 
 
 def write_zip(path: Path, files: Mapping[str, str | bytes]) -> Path:
-    """Write a zip file of these files."""
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as packed:
         for name, content in files.items():
             packed.writestr(name, content)
@@ -79,7 +75,6 @@ def write_zip(path: Path, files: Mapping[str, str | bytes]) -> Path:
 
 
 def write_folder(path: Path, files: Mapping[str, str | bytes]) -> Path:
-    """Write these files into a folder."""
     for name, content in files.items():
         (path / name).parent.mkdir(parents=True, exist_ok=True)
         (path / name).write_bytes(content.encode() if isinstance(content, str) else content)
@@ -87,7 +82,6 @@ def write_folder(path: Path, files: Mapping[str, str | bytes]) -> Path:
 
 
 def csv_table(*rows: Mapping[str, Any]) -> str:
-    """Write objects as a table with all their keys."""
     file = io.StringIO()
     names = dict.fromkeys(name for row in rows for name in row)
     table = csv.DictWriter(file, list(names), restval="", lineterminator="\n")

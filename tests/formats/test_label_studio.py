@@ -173,7 +173,6 @@ def test_spans_after_an_emoji_are_counted_in_characters(read, start):
 
 
 def far(data: dict[str, Any], end: int = 50) -> dict[str, Any]:
-    """A task whose only span ends there."""
     return task(2, by(1, region("c", "labels", start=0, end=end, text="abc", labels=["X"])),
                 data=data)  # fmt: skip
 

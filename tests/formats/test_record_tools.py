@@ -17,7 +17,6 @@ PER = {"label": "PER", "start": 0, "end": 4}
 
 
 def flat(**keys: Any) -> tuple[dict[str, Any]]:
-    """A record of version 2."""
     named = {name.replace("__", "."): value for name, value in keys.items()}
     return ({"id": "r1", "text": "t", **named},)
 

@@ -180,7 +180,6 @@ def example(number: int, *labels: Any, **fields: Any) -> dict[str, Any]:
 
 
 def old(number: int, *labels: Any) -> dict[str, Any]:
-    """An example as doccano 1.5 wrote it."""
     return {"id": number, "data": "Oslo", "label": list(labels)}
 
 
@@ -319,7 +318,6 @@ def in_states(states: str) -> dict[str, str]:
 
 
 def states_of(curation: str, **by_user: str) -> str:
-    """What a project says of its documents."""
     documents = [
         {"name": "d", "user": user, "state": state, "timestamp": 1_767_225_600_000 + n,
          "annotatorComment": "done" if n else None}

@@ -48,7 +48,6 @@ def workbook(path: Path, merged: tuple[str, ...] = (), at: tuple[int, int] = (1,
 
 
 def changed(path: Path, change: Callable[[str, bytes], bytes]) -> Path:
-    """The same workbook, each of its files changed."""
     files = {}
     with zipfile.ZipFile(path) as book:
         for name in book.namelist():
@@ -71,6 +70,18 @@ def test_the_types_of_cells(ledger, tmp_path):
         "3 2.5 2.0 2026-01-24T12:00:00Z"
     )
     assert result.columns[0]["dates"] == {"labeled_at": "day.month.year"}
+
+
+def test_totals_without_saved_results_are_no_answers(ledger, tmp_path):
+    rows = [["item", "ann", "bea"], ["i", "x", "x"], ["j", "x", "y"]]
+    totals = [["Total", '=COUNTIF(B2:B3,"x")', '=COUNTIF(C2:C3,"x")']]
+    (columns,) = ledger.import_file(
+        workbook(tmp_path / "a.xlsx", A=rows + totals), "p", wide=True
+    ).columns
+    assert columns["rows_left_out"] == {"row of totals": 1}
+    unsaved = workbook(tmp_path / "b.xlsx", A=[*rows, ["k", "=B3", "x"]])
+    with pytest.raises(Refused, match="a formula that was saved without its result"):
+        ledger.import_file(unsaved, "p", wide=True)
 
 
 def test_sheets_of_answers_are_chosen_by_name(ledger, tmp_path):

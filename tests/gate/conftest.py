@@ -40,6 +40,5 @@ def load_pair(ledger: Ledger) -> None:
 
 
 def load(ledger: Ledger, rows: list[tuple[Any, ...]], project: str = "p", **options: Any) -> None:
-    """Import rows of item, annotator and category."""
     frame = pd.DataFrame(rows, columns=["item", "annotator", "category"]).astype(str)
     ledger.import_frame(frame, project, **options)

@@ -235,7 +235,6 @@ VALUES = st.recursive(
 
 
 def written(value: object) -> str:
-    """A value as TOML, lists on several lines."""
     if isinstance(value, list):
         return "".join(["[ # [[check]]\n", *(f"  {written(one)},\n" for one in value), "]"])
     return json.dumps(value)

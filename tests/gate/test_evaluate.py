@@ -33,12 +33,10 @@ def ledger(sqlite_ledger: Ledger) -> Ledger:
 
 
 def check(*lines: str) -> str:
-    """One check's text."""
     return "\n".join(["[[check]]", *lines, ""])
 
 
 def only(gate: GateResult) -> CheckResult:
-    """The only result."""
     (result,) = gate.checks
     assert result.why.endswith(".")
     assert result.why[0].isupper() or not result.why[0].isalpha()
@@ -69,6 +67,10 @@ def test_measure_at_least_and_its_lower_bound(pair: Ledger, gate: Gate) -> None:
     assert bound.passed is False
     assert bound.why.startswith(f"The lower bound of Percent agreement (50%) is {low:.3f}, below")
     assert bound.check.startswith("lower bound of percent_agreement at least 0.")
+    high = pair.agreement("p", confidence=0.5).measure("percent_agreement").ci_high
+    bound = only(gate(f"{text.replace('low', 'high')}at_least = {high}"))
+    assert (bound.passed, bound.value, bound.bound) == (True, high, "ci_high")
+    assert bound.why.startswith(f"The upper bound of Percent agreement (50%) is {high:.3f}, and at")
     old = pair.agreement("p", confidence=0.5, interval="t").measure("percent_agreement").ci_low
     assert only(gate(f'interval = "t"\n{text}at_least = 0.01')).value == old != low
 

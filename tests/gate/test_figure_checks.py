@@ -87,7 +87,6 @@ def now(
     kinds: tuple[str, ...] = (),
     definitions: tuple[ProjectFinding, ...] = (),
 ) -> Found:
-    """What a gate makes of an audit that found this."""
     with ledger.asking("p") as (connection, question):
         present = Present(connection, question, parse_gate_config(CONSTANT, "f"))
         names = annotator_names(connection, question.project), category_names(connection, question)

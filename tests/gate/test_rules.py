@@ -161,6 +161,15 @@ def test_agreement_is_that_with_most_of_the_others(filled: Ledger) -> None:
     assert few.number == many.number
 
 
+def test_agreement_that_half_of_the_people_lack_pauses_nobody(ledger: Ledger) -> None:
+    ledger.import_frame(answers(0, 200, "2026-02-01", dict.fromkeys("abcd", 0.2), gold=False), "p")
+    checked = ledger.rules.check("p", text=rule("agreement < 0.9 over the last 100"))
+    assert (checked.paused, [look.spared for look in checked.rules]) == ((), [4])
+    assert next(checked.warnings()).endswith(
+        "the question 'label' is hard, or the rule; give a lower share"
+    )
+
+
 def test_people_are_judged_only_by_what_counts(filled: Ledger) -> None:
     checked = filled.rules.check("p", text=rule("gold accuracy < .7 over the last 101"))
     assert (checked.paused, checked.rules[0].told, checked.rules[0].people) == ((), 0, 4)

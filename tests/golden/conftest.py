@@ -46,7 +46,6 @@ def kept(request: pytest.FixtureRequest) -> Iterator[Kept]:
 
 @pytest.fixture(autouse=True)
 def moment() -> Iterator[None]:
-    """Everything is asked at one moment."""
     with at(ASKED):
         yield
 
@@ -144,5 +143,4 @@ class Held:
 
     @property
     def url(self) -> str:
-        """The URL of the ledger."""
         return self.ledger.database.url.render_as_string(hide_password=False)

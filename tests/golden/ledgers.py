@@ -36,7 +36,6 @@ TONES = ("negative", "neutral", "positive")
 
 
 def build(name: str, url: str) -> None:
-    """Fill an empty ledger."""
     ledger = Ledger(url)
     keys = Base.metadata.tables["pseudonym_keys"]
     with ledger.database.write() as connection:

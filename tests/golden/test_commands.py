@@ -13,14 +13,7 @@ from _pytest.mark import ParameterSet
 
 from tests.cli.commands import ROOT, leaves
 from tests.cli.conftest import Run
-from tests.golden.commands import (
-    GROUPS,
-    formats_of,
-    named,
-    sections,
-    select_for_postgres,
-    titles,
-)
+from tests.golden import commands
 from tests.golden.conftest import Copy, Memory
 from tests.golden.frozen import plain, remembered
 from tests.golden.kept import Kept
@@ -36,8 +29,8 @@ ELSE = {"conformance", "database backup", "database copy", "demo",
 
 def ask_calls(backend: str) -> Iterator[ParameterSet]:
     """Yield each call; on Postgres the ordinary run asks those that use something new."""
-    selected = select_for_postgres()
-    for name, group in GROUPS.items():
+    selected = commands.select_for_postgres()
+    for name, group in commands.GROUPS.items():
         for call in group.calls:
             is_rare = backend == "postgresql" and (name, call) not in selected
             marks = [exhaustive] if is_rare else []
@@ -59,7 +52,7 @@ def test_a_call_prints_what_it_printed(
     name: str,
     call: str,
 ) -> None:
-    group = GROUPS[name]
+    group = commands.GROUPS[name]
     (folder / "exports").symlink_to(CHECKOUT / "tests" / "data" / "exports")
     copy(group.ledger)  # building it is not remembered
 
@@ -72,31 +65,33 @@ def test_a_call_prints_what_it_printed(
                 shutil.copy(path, folder)
         return copy(group.ledger)
 
-    known, forms = titles(group, call), formats_of(group, call)
+    known, forms = commands.titles(group, call), commands.formats_of(group, call)
     if backend == "postgresql":  # in one format: all are made from the same result
         in_file = [title for title in kept.sections(name) if title in known]
         forms = [form for form in forms if f"tracker {call} {form}".strip() in in_file][-1:]
         known = {f"tracker {call} {form}".strip() for form in forms}
     with nullcontext() if group.afresh else remembered(memory[backend, group.ledger]):
-        kept.hold(name, sections(run, group, call, forms, renew), known)
+        kept.hold(name, commands.sections(run, group, call, forms, renew), known)
 
 
-@pytest.mark.parametrize("name", GROUPS)
+@pytest.mark.parametrize("name", commands.GROUPS)
 def test_every_section_is_of_a_call(kept: Kept, name: str) -> None:
-    group = GROUPS[name]
-    of_calls = {title for call in group.calls for title in titles(group, call)}
+    group = commands.GROUPS[name]
+    of_calls = {title for call in group.calls for title in commands.titles(group, call)}
     assert kept.sections(name).keys() <= of_calls | {f"tracker {call}" for call in group.calls}
 
 
 def test_every_command_is_called() -> None:
     lines = (
-        line for group in GROUPS.values() for call in group.calls for line in call.split(" && ")
+        line
+        for group in commands.GROUPS.values()
+        for call in group.calls
+        for line in call.split(" && ")
     )
-    assert {name for name, _ in leaves()} - {named(line)[0] for line in lines} == ELSE
+    assert {name for name, _ in leaves()} - {commands.named(line)[0] for line in lines} == ELSE
 
 
 def every(command: Any = ROOT, *path: str) -> Iterator[tuple[str, ...]]:
-    """Yield the words of each command and group."""
     yield path
     for name, child in getattr(command, "commands", {}).items():
         yield from every(child, *path, name)

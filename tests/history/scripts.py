@@ -12,17 +12,7 @@ from sqlalchemy import Connection, text
 
 from tests.audit.flags.found import Seen, record_in
 from tests.helpers import csv_text
-from tests.storage.as_of.plain import (
-    NAMES,
-    Clock,
-    Merge,
-    Split,
-    Undo,
-    at,
-    load_files,
-    steps,
-    without_doubles,
-)
+from tests.storage.as_of import plain
 from tests.storage.as_of.plain import Step as LabelStep
 from tracker.agreement.query import Query
 from tracker.core.errors import InvalidOption, NotFound, Refused
@@ -81,10 +71,10 @@ WORK = ("assign", "withdraw", "round", "answer", "record", "decide", "pause", "r
 
 def all_steps(kind: str) -> st.SearchStrategy[Any]:
     """What is imported and taken back, who people are, what was found of them, and their work."""
-    names, workers = st.sampled_from(NAMES), st.sampled_from(NAMES + "D")
+    names, workers = st.sampled_from(plain.NAMES), st.sampled_from(plain.NAMES + "D")
     return (
-        steps(kind)
-        | steps(kind)
+        plain.steps(kind)
+        | plain.steps(kind)
         | st.builds(Work, st.sampled_from(WORK), workers, st.sampled_from("ij"))
         | st.builds(Erase, names)
         | st.builds(Kind, names, st.sampled_from(["model", "human"]))
@@ -96,14 +86,14 @@ I_A, J_B = ("i", "A", 1), ("j", "B", 1)
 EVERYTHING_HAPPENS: list[Step] = [
     [{(I_A, None): frozenset("y"), (("k", "C", 2), 3): frozenset()}],
     Flags(frozenset({1, 2})),
-    Merge("A", "B"),
+    plain.Merge("A", "B"),
     [{(I_A, None): frozenset("x"), (J_B, 1): frozenset("y")}],
-    Undo(1),
-    Split("A"),
+    plain.Undo(1),
+    plain.Split("A"),
     Kind("C", "model"),
     [{(I_A, None): frozenset("z")}],
     Kind("C", "human"),
-    Undo(0),
+    plain.Undo(0),
     Kind("B", "reference"),
     Erase("A"),
     [{(J_B, None): frozenset("y"), (I_A, None): frozenset()}],
@@ -119,19 +109,23 @@ EVERYTHING_HAPPENS: list[Step] = [
 class Run:
     """A project in which scripts are played; what cannot be done is left out."""
 
-    def __init__(self, connection: Connection, kind: str, now: Clock, name: str = "p") -> None:
+    def __init__(
+        self, connection: Connection, kind: str, now: plain.Clock, name: str = "p"
+    ) -> None:
         self.connection = connection
         self.now = now
         self.made: list[int] = []
         self.steps = 1
-        self.now.moment = at(self.steps)
+        self.now.moment = plain.at(self.steps)
         options = QuestionOptions(answers=kind, categories=("x", "y", "z"))
         self.question = create_project(connection, name, options)
-        self.take([{((item, name, 1), None): frozenset("x") for item in "ij" for name in NAMES}])
+        self.take(
+            [{((item, name, 1), None): frozenset("x") for item in "ij" for name in plain.NAMES}]
+        )
 
     def take(self, step: Step) -> None:
         self.steps += 1
-        self.now.moment = at(self.steps)
+        self.now.moment = plain.at(self.steps)
         try:
             with self.connection.begin_nested():
                 self._do(step)
@@ -140,9 +134,9 @@ class Run:
 
     def _do(self, step: Step) -> None:
         connection, question = self.connection, self.question
-        if isinstance(step, Merge):
+        if isinstance(step, plain.Merge):
             merge_annotators(connection, question.project, *step)
-        elif isinstance(step, Split):
+        elif isinstance(step, plain.Split):
             split_annotator(connection, question.project, *step)
         elif isinstance(step, Erase):
             erase_annotator(connection, question.project, *step)
@@ -152,13 +146,13 @@ class Run:
             record_in(connection, question, *map(Seen, step.annotators))
         elif isinstance(step, Work):
             self._work(*step)
-        elif isinstance(step, Undo):
+        elif isinstance(step, plain.Undo):
             undo_import(connection, self.made[step.number % len(self.made)])
         else:
             known = list_annotators(connection, question.project)
             owners = {name: one.name for one in known for name in (one.name, *one.aliases)}
-            files = without_doubles(step, lambda name: owners.get(name, name))
-            self._note(load_files(connection, question, files, len(self.made)).id)
+            files = plain.without_doubles(step, lambda name: owners.get(name, name))
+            self._note(plain.load_files(connection, question, files, len(self.made)).id)
 
     def _note(self, number: int | None) -> None:
         assert number is not None
@@ -267,7 +261,6 @@ def added_up(connection: Connection, number: int) -> tuple[dict[int, int], dict[
 def plainly(
     connection: Connection, question: QuestionInfo
 ) -> tuple[dict[int, int], dict[Any, int]]:
-    """The same, counted of all labels that stand now."""
     selection = select_answers(connection, question)
     counts = count_annotator_tallies(connection, selection).counts
     tallies = {

@@ -22,7 +22,6 @@ HEADER = "item,annotator,category,labeled_at\n"
 
 
 def dates(curve: Curve) -> list[str]:
-    """The days at whose ends the points are."""
     ends = [clock.iso(point.moment) for point in curve]
     assert all(end.endswith("T23:59:59.999999Z") for end in ends)
     return [end[:10] for end in ends]

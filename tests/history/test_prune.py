@@ -154,7 +154,6 @@ Taken = tuple[Connection, QuestionInfo]
 
 @pytest.fixture
 def taken(recorded: Ledger) -> Iterator[Taken]:
-    """The same in a transaction that is rolled back."""
     with recorded.database.write(keep=False) as connection:
         yield connection, question_of(connection)
 
@@ -167,7 +166,6 @@ def answer(connection: Connection, *rows: str) -> None:
 
 
 def thin(taken: Taken, rules: str | None = None) -> list[int]:
-    """Prune; returns the numbers of what is left."""
     return left(prune_snapshots(taken[0], [taken[1]], parse_prune_keep(rules) if rules else ()))
 
 

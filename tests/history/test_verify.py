@@ -21,15 +21,8 @@ from tests.storage.as_of.plain import BOTH_KINDS, Clock, at
 from tracker.agreement.query import Query
 from tracker.core import clock
 from tracker.counts.filter import make_answer_filter
+from tracker.history import stored
 from tracker.history.snapshot import SnapshotRecord
-from tracker.history.stored import (
-    PARTS,
-    read_snapshot_parts,
-    snapshot_digest,
-    snapshot_parts_digest,
-    snapshot_pattern_texts,
-    snapshot_seal,
-)
 from tracker.history.take import take_snapshot
 from tracker.history.verify import Verified, verify_snapshots
 from tracker.ledger import Ledger
@@ -158,13 +151,13 @@ def own_columns(table: Table) -> list[Column[Any]]:
 CHANGES = {
     f"{table.name}.{column.name}": f"UPDATE {table.name} SET {column.name} = {other(column)} "
     + ("WHERE id = 2" if table is SNAPSHOTS else "WHERE snapshot_id = 2")
-    for table in (SNAPSHOTS, *PARTS)
+    for table in (SNAPSHOTS, *stored.PARTS)
     for column in own_columns(table)
     if column.name != "tallies" and table.name != PAIRS
 } | {
     "tallies": "UPDATE snapshot_annotators SET tallies = '[]' WHERE snapshot_id = 2",
     **{f"less of {one.name}": f"DELETE FROM {one.name} WHERE snapshot_id = 2"
-       for one in PARTS if one.name != PAIRS},
+       for one in stored.PARTS if one.name != PAIRS},
     # No snapshot is recorded with tables of pairs any more; those that were are held to them.
     "more pairs": f"INSERT INTO {PAIRS} VALUES (1, 1, 2, 1, 2, '[]')",
 }  # fmt: skip
@@ -192,7 +185,7 @@ def test_change_of_anything_stored_is_found_where_it_is(record_of: Ledger, part:
 def test_missing_snapshot_unreadable_part_and_changed_label_are_found(record_of: Ledger) -> None:
     verified = found(record_of)
     assert (verified.faults, verified.notes, verified.recomputed) == ((), (), 4)
-    tables = [f"DELETE FROM {part.name} WHERE snapshot_id = 2" for part in PARTS]
+    tables = [f"DELETE FROM {part.name} WHERE snapshot_id = 2" for part in stored.PARTS]
     verified = tampered(record_of, *tables, "DELETE FROM snapshots WHERE id = 2", chain_only=True)
     assert faults(verified)[0] == 3
     for what, statement in UNREADABLE.items():
@@ -228,12 +221,12 @@ def test_a_forger_who_knows_the_digests_is_found_by_the_recount(
         question = question_of(connection)
         connection.execute(text(FORGED[why]))
         rows = connection.execute(SNAPSHOTS.select().order_by(SNAPSHOTS.c.id)).all()
-        parts = read_snapshot_parts(connection, question.key, 4, 4)[4]
+        parts = stored.read_snapshot_parts(connection, question.key, 4, 4)[4]
         row = rows[3]._asdict()
-        row["digest"] = snapshot_digest(
-            rows[2].digest, row, parts, snapshot_pattern_texts(connection, question.key)
+        row["digest"] = stored.snapshot_digest(
+            rows[2].digest, row, parts, stored.snapshot_pattern_texts(connection, question.key)
         )
-        row["seal"] = snapshot_seal(rows[2].seal, row, snapshot_parts_digest(parts))
+        row["seal"] = stored.snapshot_seal(rows[2].seal, row, stored.snapshot_parts_digest(parts))
         values = {name: row[name] for name in ("digest", "seal")}
         connection.execute(SNAPSHOTS.update().where(SNAPSHOTS.c.id == 4).values(values))
         assert verify_snapshots(connection, question, chain_only=True).faults == ()

@@ -70,7 +70,6 @@ class PlainLedger:
         return {answer: max(records).labels for answer, records in left.items() if records}
 
     def first(self, number: int) -> int | None:
-        """The first import left that had the same files."""
         same = (n for n, files in enumerate(self.files, 1) if files == number)
         return min((n for n in same if n not in self.undone), default=None)
 

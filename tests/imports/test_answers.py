@@ -67,7 +67,6 @@ SYSTEMS = "doc,system,worker,label\nd1,a,w,x\nd1,b,w,x\nd1,a,v,x\nd1,b,v,y\nd2,a
 
 
 def reasons_of(ledger: Ledger, file: object) -> list[str]:
-    """The reasons of the rejections, and the way out."""
     with pytest.raises(Refused) as caught:
         ledger.import_file(file, "p")  # type: ignore[arg-type]
     assert stored(ledger) == {}

@@ -221,7 +221,6 @@ def test_a_bad_mapping_is_refused_with_the_line(sqlite_ledger, tmp_path, text, s
 
 
 def grid(path: Path, **how: Any) -> Any:
-    """The only table of a file."""
     (table,) = Ledger.grids([(path, path.name)], **how)
     return table
 

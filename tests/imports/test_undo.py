@@ -110,7 +110,6 @@ def names(ledger: Ledger, project: str = "p") -> list[str]:
 
 
 def take(ledger: Ledger, file: Path, *questions: str, project: str = "p", **how: Any) -> int:
-    """Import a file that answers questions."""
     separator = "|" if "topics" in questions else None
     asked = [ASKED.get(question, question) for question in questions]
     result = ledger.import_file(file, project, questions=asked, separator=separator, **how)
@@ -213,7 +212,6 @@ _numbers = count(1)
 
 
 def load(ledger: Ledger, path: Path, step: Any, project: str) -> int:
-    """Import one file of a script."""
     kind, _, questions = step
     if kind == ANSWERS:
         return take(ledger, path, *sorted(questions), project=project, keep=["language"])

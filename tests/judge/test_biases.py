@@ -14,17 +14,10 @@ from hypothesis import strategies as st
 from tests.filled import FillOnce
 from tests.judge.faces import VERDICTS, fill_judges
 from tests.profiles import both
+from tracker.judge import words
 from tracker.judge.biases import family_of
 from tracker.judge.plot import in_order
 from tracker.judge.result import JudgeBias
-from tracker.judge.words import (
-    better_sentences,
-    confidence_sentence,
-    next_step,
-    stand_in_sentence,
-    verdict_sentence,
-    verdict_title,
-)
 from tracker.ledger import Ledger
 from tracker.projects.questions import QuestionOptions
 
@@ -123,30 +116,34 @@ def test_each_verdict_says_what_is_sure_and_what_to_do(
     ledger = fill_once(sqlite_ledger, fill_judges)
     result = ledger.judges.judge("judged")
     by_name = {judge.model: judge.to_dict() for judge in result.judges}
-    assert {name: verdict_title(judge) for name, judge in by_name.items()} == VERDICTS
+    assert {name: words.verdict_title(judge) for name, judge in by_name.items()} == VERDICTS
     good, poor, few = by_name["good"], by_name["poor"], by_name["few"]
-    assert "surely no more than 0.05 below" in verdict_sentence(good)
-    assert "Its answers may be used" in next_step(good)
+    assert "surely no more than 0.05 below" in words.verdict_sentence(good)
+    assert "Its answers may be used" in words.next_step(good)
     doubted = {**good, "reservations": ["people agree too little"]}
-    assert "only as good as they are" in next_step(doubted)
-    assert "surely more than 0.05 below" in verdict_sentence(poor)
+    assert "only as good as they are" in words.next_step(doubted)
+    assert "surely more than 0.05 below" in words.verdict_sentence(poor)
     worst = poor["confusion"][0]
-    assert f"“{worst['given']}” where the label is “{worst['truth']}”" in next_step(poor)
-    assert "not sure yet" in verdict_sentence(few)
-    assert next_step(few) == f"Have two people or more answer about {few['more']:,} more items."
-    assert "ann, bob and cat (3 of 3 people tested)" in stand_in_sentence(good)
-    assert "does not pass" in stand_in_sentence(poor)
-    (better,) = better_sentences([row.to_dict() for row in result.compared])
+    assert f"“{worst['given']}” where the label is “{worst['truth']}”" in words.next_step(poor)
+    assert "not sure yet" in words.verdict_sentence(few)
+    assert "those left in the project would not settle it" in words.next_step(few)
+    wanting = {**few, "more": 12}
+    assert words.next_step(wanting) == "Have two people or more answer about 12 more items."
+    assert "ann, bob and cat (3 of 3 people tested)" in words.stand_in_sentence(good)
+    assert "does not pass" in words.stand_in_sentence(poor)
+    (better,) = words.better_sentences([row.to_dict() for row in result.compared])
     assert better.startswith("good is surely better than ")
     (judge,) = ledger.judges.judge("judged", models=["good"], annotators=["ann"]).judges
     alone = judge.to_dict()
-    assert "Nothing can be said of good yet" in verdict_sentence(alone)
-    assert "Nobody can say yet" in stand_in_sentence(alone)
+    assert "Nothing can be said of good yet" in words.verdict_sentence(alone)
+    assert "Nobody can say yet" in words.stand_in_sentence(alone)
 
 
 def test_a_confidence_is_wrong_only_if_that_is_sure() -> None:
     def said(sure: float, right: float, answers: int) -> str:
-        return confidence_sentence({"confidence": sure, "accuracy": right, "answers": answers})
+        return words.confidence_sentence(
+            {"confidence": sure, "accuracy": right, "answers": answers}
+        )
 
     assert "too sure" in said(0.9, 0.7, 400)
     assert "right more often than it says" in said(0.7, 0.9, 400)

@@ -12,10 +12,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from benchmarks.judges import SHARES, right_of_judge, verdict
 from tests.helpers import write_file
 from tests.measures.test_alternative_test import accuracy, minus_rmse, plain
 from tests.profiles import both
+from tracker.core.errors import NotFound
 from tracker.judge.result import Judge
+from tracker.judge.words import next_step, verdict_sentence
 from tracker.ledger import Ledger
 from tracker.projects.questions import QuestionOptions
 
@@ -164,6 +167,50 @@ def test_without_a_figure_there_is_no_verdict(ledger: Ledger) -> None:
     assert "is undefined" in judge.why
     assert judge.alternative_test.passed is True
     assert {row.exact for row in judge.alternative_test.humans} == {True}
+
+
+def test_people_are_a_sample_too() -> None:
+    """Five points below three unequal people a judge was trusted in 15% of the draws."""
+    right = right_of_judge(0.05, SHARES["5 skewed"])
+    draw = np.random.default_rng(9)
+    told = Counter(verdict(draw, 400, 3, right, "5 skewed", 0.07) for _ in range(60))
+    assert told["trusted"] <= 3
+
+
+def test_the_verdict_says_what_it_holds_for(ledger: Ledger) -> None:
+    rows = drawn(5, 200, {"gpt": 0.8})
+    three = judged(ledger, filled(ledger, rows), margin=0.02)
+    assert (three.verdict, three.sampling) == ("insufficient", "items and people")
+    assert "of other items and people" in three.why
+    assert three.why.endswith("3 people tell little of other people")
+    assert three.more is None, "there are no more items than these"
+    two = judged(ledger, filled(ledger, [row for row in rows if row[1] != "ann"]))
+    assert (two.sampling, two.main.people_error) == ("items", None)
+    assert two.why.endswith("2 people tell nothing of other people")
+
+
+def test_the_error_over_people_is_that_of_leaving_each_out(ledger: Ledger) -> None:
+    rows = drawn(7, 60, {"gpt": 0.8})
+    main = judged(ledger, filled(ledger, rows)).main
+    without = [
+        judged(ledger, filled(ledger, [row for row in rows if row[1] != name])).main.difference
+        for name in PEOPLE
+    ]
+    squares = sum(((value or 0.0) - (main.difference or 0.0)) ** 2 for value in without)
+    assert main.people_error == pytest.approx((squares * 2 / 3) ** 0.5)
+
+
+def test_advice_is_not_for_more_items_than_there_are(ledger: Ledger) -> None:
+    """Of 100 items one tells anything, so that a verdict would need 1,900 more."""
+    rows = by_item(lambda n: dict.fromkeys((*PEOPLE, "gpt"), "y" if n == 3 else "x"), 100)
+    judge = judged(ledger, filled(ledger, rows))
+    assert (judge.verdict, judge.main.informative, judge.more) == ("insufficient", 1, None)
+    assert "rare one" in next_step(judge.to_dict())
+    assert "too few with a rare answer" in verdict_sentence(judge.to_dict())
+    # A model that is a little too far from people would need more items than the project has.
+    test = judged(ledger, filled(ledger, drawn(8, 40, {"gpt": 0.78})), epsilon=0.05)
+    assert test.alternative_test.items_needed is None
+    assert test.alternative_test.passed is False
 
 
 @both
@@ -332,3 +379,16 @@ def test_distances_to_soft_labels_and_the_groups_it_sides_with(
     differences = {side.group: side.difference or 0 for side in judge.sides}
     assert differences["blue"] == pytest.approx(-differences["red"])
     assert differences["blue"] > 0.5
+
+
+def test_without_a_model_or_people_there_is_no_verdict(ledger: Ledger, tmp_path: Path) -> None:
+    project = filled(ledger, [row for row in drawn(7, 40, {"gpt": 0.8}) if row[3] == "model"])
+    with pytest.raises(NotFound, match="no person answered an item that gpt answered"):
+        ledger.judges.judge(project)
+    path = write_file(tmp_path / "gate.toml", '[[check]]\njudge = "gpt"\n')
+    (check,) = ledger.gate(project, path).checks
+    assert check.why == "No person answered an item that the model answered."
+    ledger.annotators.kind(project, "gpt", "human")
+    with pytest.raises(NotFound, match="is a model") as failed:
+        ledger.judges.judge(project)
+    assert str(failed.value).endswith(f"tracker annotator kind NAME model -p {project}")

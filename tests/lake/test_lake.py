@@ -63,7 +63,6 @@ def lake(ledger: Ledger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pat
 
 @pytest.fixture
 def counted_files(monkeypatch: pytest.MonkeyPatch) -> list[set[str]]:
-    """The names of the files of each count."""
     seen: list[set[str]] = []
     columns = LakeConnection.columns
 

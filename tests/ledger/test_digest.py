@@ -42,7 +42,7 @@ def test_a_fall_is_told_and_chance_is_not(ledger: Ledger) -> None:
     digest = ledger.digest("p")
     (question,) = digest.questions
     assert (question.moved, bool(question.undefined)) == (None, True)
-    assert "nothing says whether" in lines(digest)["What moved"]
+    assert lines(digest)["What moved"] == "there are no earlier answers to compare with."
     fill(ledger, 30, ACCURATE)
     digest = ledger.digest("p")
     (same,) = digest.questions
@@ -72,6 +72,11 @@ def test_only_what_is_new_is_new(ledger: Ledger) -> None:
     assert digest.open_findings == len(digest.new_findings) > 0
     assert "eve" in lines(digest)["What to decide"]
     assert "eve" in lines(digest)["Whom to talk to, and what is wrong"]
+    ledger.rules.check("p", text='[[rule]]\nwhen = "finding constant_category"\nthen = "pause"\n')
+    ledger.annotators.pause("p", "ann", note="on leave")
+    wrong = lines(ledger.digest("p"))["Whom to talk to, and what is wrong"]
+    assert wrong.count("eve") == 1
+    assert wrong.endswith(". Paused. ann was paused: on leave.")
     number = digest.new_findings[0]["flag"]
     ledger.flags.appeal("p", number, by="eve", note="they were all x")
     assert f"eve appealed against finding {number}" in lines(ledger.digest("p"))["What to decide"]

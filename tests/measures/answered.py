@@ -9,22 +9,15 @@ from functools import cached_property
 from itertools import combinations
 from typing import Any
 
-from tracker.core.tallies import (
-    AnnotatorTallies,
-    Answer,
-    ItemPatterns,
-    JointPattern,
-    Pattern,
-    make_pattern,
-)
+from tracker.core import tallies
 from tracker.measures.cohen import Cells, cohen_kappas, kappa_cells
 from tracker.measures.conger import conger_error, light_error, light_kappa
 from tracker.measures.estimate import Estimate
 from tracker.measures.registry import MEASURES
 from tracker.measures.sample import Sample, sample_for_measures
 
-Given = Mapping[int, Answer]  # annotator -> answer, of one item
-Table = dict[tuple[Answer, Answer], int]
+Given = Mapping[int, tallies.Answer]  # annotator -> answer, of one item
+Table = dict[tuple[tallies.Answer, tallies.Answer], int]
 
 
 @dataclass(frozen=True)
@@ -34,28 +27,30 @@ class Answered:
     given: Sequence[Given]
 
     @cached_property
-    def patterns(self) -> ItemPatterns:
-        return ItemPatterns(Counter(make_pattern(item.values()) for item in self.given if item))
+    def patterns(self) -> tallies.ItemPatterns:
+        return tallies.ItemPatterns(
+            Counter(tallies.make_pattern(item.values()) for item in self.given if item)
+        )
 
     @cached_property
-    def joint(self) -> list[tuple[JointPattern, int]]:
+    def joint(self) -> list[tuple[tallies.JointPattern, int]]:
         return list(Counter(tuple(sorted(item.items())) for item in self.given if item).items())
 
     @cached_property
-    def marginals(self) -> dict[int, dict[Answer, int]]:
-        counts: dict[int, dict[Answer, int]] = defaultdict(Counter)
+    def marginals(self) -> dict[int, dict[tallies.Answer, int]]:
+        counts: dict[int, dict[tallies.Answer, int]] = defaultdict(Counter)
         for item in self.given:
             for annotator, answer in item.items():
                 counts[annotator][answer] += 1
         return dict(counts)
 
     @cached_property
-    def tallies(self) -> AnnotatorTallies:
-        counts: dict[int, dict[tuple[Answer, Pattern], int]] = defaultdict(Counter)
+    def tallies(self) -> tallies.AnnotatorTallies:
+        counts: dict[int, dict[tuple[tallies.Answer, tallies.Pattern], int]] = defaultdict(Counter)
         for item in self.given:
             for annotator, answer in item.items():
-                counts[annotator][answer, make_pattern(item.values())] += 1
-        return AnnotatorTallies(dict(counts))
+                counts[annotator][answer, tallies.make_pattern(item.values())] += 1
+        return tallies.AnnotatorTallies(dict(counts))
 
     @cached_property
     def tables(self) -> dict[tuple[int, int], Table]:

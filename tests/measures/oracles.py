@@ -30,7 +30,6 @@ class Case(Answered):
 
     @property
     def figures(self) -> dict[str, Any]:
-        """What it must give."""
         found: dict[str, Any] = EXPECTED[self.name]["coefficients"]
         return found
 
@@ -79,6 +78,5 @@ def _declared(name: str, held: dict[str, list[str]]) -> list[str]:
 
 
 def figure(case: str, key: str) -> dict[str, Any]:
-    """A figure that was given for a case."""
     found: dict[str, Any] = EXPECTED[case]["coefficients"][key]
     return found

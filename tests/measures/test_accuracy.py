@@ -230,7 +230,6 @@ def sample(patterns, scale="nominal"):
 
 
 def plain(items, scale):
-    """The definition, pair by pair."""
     shared = [(one, other) for one, other in items if one and other]
 
     def apart(x, y):

@@ -55,7 +55,6 @@ def plain(
 
 
 def rejections(p_values: Sequence[float]) -> list[bool]:
-    """The longest run of ranks below the line."""
     number = len(p_values)
     harmonic = sum(1 / n for n in range(1, number + 1))
     below = [p for n, p in enumerate(sorted(p_values), 1) if p <= n * 0.05 / (number * harmonic)]

@@ -4,6 +4,7 @@ Formulas are checked as papers have them, the posterior by drawing; t intervals 
 """
 
 import math
+from collections import Counter
 from dataclasses import replace
 
 import numpy as np
@@ -16,14 +17,16 @@ from tests.measures.answered import Answered
 from tests.measures.strategies import one_category
 from tests.profiles import examples
 from tracker.core.errors import InvalidOption
+from tracker.core.tallies import ItemPatterns, make_pattern
 from tracker.measures import cohen as pairs
 from tracker.measures.benchmarks import (
     SCALES,
     benchmark,
+    benchmark_of,
     krippendorff_reading,
     landis_koch,
 )
-from tracker.measures.category_rates import one_vs_rest_coefficients
+from tracker.measures.category_rates import category_rates, one_vs_rest_coefficients
 from tracker.measures.cohen import FEW_PAIRS, cohen_kappa, cohen_kappas, kappa_cells
 from tracker.measures.estimate import FEW
 from tracker.measures.intervals import (
@@ -39,7 +42,11 @@ from tracker.measures.intervals import (
     spread_bounds,
     wilson_interval,
 )
+from tracker.measures.registry import MEASURES
+from tracker.measures.sample import Sample, pattern_table_of
 from tracker.measures.weights import weights
+from tracker.measures.words import figure_reading_words, interval_undefined
+from tracker.render.cells import change_cell, figure_cell, interval_cell
 
 NO, YES, MAYBE = (0,), (1,), (2,)
 KAPPAS = ("fleiss_kappa", "krippendorff_alpha", "conger_kappa", "light_kappa")
@@ -192,17 +199,41 @@ def test_two_categories_and_two_annotators_have_half_an_item_more_of_each_patter
     assert bounds(figure) == near(wanted, 0.03 if confidence == 0.99 else 0.008)
 
 
-def test_of_many_annotators_one_item_at_most_is_supposed_between_the_two():
-    """Five annotators: 1/2 for each end, 1/4 for each of the four splits (kappa by hand)."""
+def test_of_many_annotators_the_widest_bounds_of_two_priors_hold():
+    """Five annotators: .6 or its root of unanimous items, and of items that are split as often."""
     some = ((NO,) * 4 + (YES,), (NO, NO) + (YES,) * 3, (YES,) * 5)
     answers = alike((33, (NO,) * 5), (4, some[0]), (2, some[1]), (1, some[2]))
-    shares = drawn([33.5, 4.25, 0.25, 2.25, 0.25, 1.5])
-    holding = np.arange(6)
-    observed = shares @ ((holding * (holding - 1) + (5 - holding) * (4 - holding)) / 20)
-    p = shares @ holding / 5
-    expected = p**2 + (1 - p) ** 2
-    wanted = np.quantile((observed - expected) / (1 - expected), TAILS)
-    assert bounds(answers.estimate("fleiss_kappa").coefficient()) == near(wanted, 0.008)
+    shrinking = (norm.ppf(0.975) / t.ppf(0.975, 39)) ** 2 * 39 / 41
+    holding, wanted = np.arange(6), []
+    for weight in (0.6, 0.6**0.5):
+        prior = weight * np.array([1 / 2, 1 / 4, 1 / 4, 1 / 4, 1 / 4, 1 / 2])
+        shares = drawn((np.array([33, 4, 0, 2, 0, 1]) + prior) * shrinking)
+        observed = shares @ ((holding * (holding - 1) + (5 - holding) * (4 - holding)) / 20)
+        p = shares @ holding / 5
+        expected = p**2 + (1 - p) ** 2
+        wanted.append(np.quantile((observed - expected) / (1 - expected), TAILS))
+    wanted = (min(low for low, _ in wanted), max(high for _, high in wanted))
+    assert bounds(answers.estimate("fleiss_kappa").coefficient()) == near(wanted, 0.012)
+
+
+@pytest.mark.parametrize("people", [8, 20, 50])
+def test_many_people_who_toss_coins_are_not_better_than_chance(people):
+    """Of 100 samples of 20 items 95 should hold the truth; once it was 51 of alpha's."""
+    held = Counter()
+    for heads in np.random.default_rng(people).binomial(people, 0.5, size=(100, 20)):
+        patterns = Counter(make_pattern([YES] * h + [NO] * (people - h)) for h in heads.tolist())
+        table = pattern_table_of(patterns.items())
+        sample = Sample(table, people, weights("identity", table.answers))
+        (rate,) = category_rates(ItemPatterns(patterns), [1])
+        held["rate"] += rate.ci_low <= 1 / 3 <= rate.ci_high
+        for measure, truth in (
+            ("krippendorff_alpha", 0),
+            ("gwet_ac1", 0),
+            ("percent_agreement", 1 / 2),
+        ):
+            low, high = bounds(MEASURES[measure].function(sample).coefficient())
+            held[measure] += low <= truth <= high
+    assert min(held.values()) >= 93
 
 
 @pytest.mark.parametrize("measure", [*KAPPAS, "scott_pi"])
@@ -301,6 +332,43 @@ def test_an_error_of_0_bounds_perfect_agreement_alone(how):
     ):
         bounds = spread_bounds(Spread(value, 0.0, parts, 9, 9), 0.95, how)
         assert (bounds.low, bounds.high, bounds.method) == (None, None, None)
+
+
+@pytest.mark.parametrize(
+    "measure", ["gwet_ac1", "brennan_prediger", "fleiss_kappa", "conger_kappa"]
+)
+@pytest.mark.parametrize("how", INTERVALS)
+def test_a_figure_has_an_interval_or_a_reason(measure, how):
+    apart = alike((15, (NO, YES)), (15, (YES, NO))).estimate(measure, **DECLARED)
+    figure = apart.coefficient(interval=how)
+    assert (figure.value, figure.standard_error) == (-1, 0)
+    # As many items without an agreement as with nothing else: see `interval_without_spread`.
+    assert bounds(figure) == near((-1, 2 * (1 - 0.05 ** (1 / 30)) - 1), 0.03)
+    one = alike((1, (NO, YES))).estimate(measure, **DECLARED).coefficient(interval=how)
+    assert interval_undefined(one) == "too_few_items"
+    assert figure_reading_words(one) == "no interval: too few items"
+    # A constant annotator's kappa is 0, whatever the items are.
+    constant = alike((13, (NO, NO, NO)), (8, (NO, YES, NO)), (3, (NO, MAYBE, NO)))
+    figure = constant.estimate(measure).coefficient(interval=how)
+    assert figure.standard_error == 0 or figure.standard_error > 1e-3
+    assert (figure.ci_low is None) == (interval_undefined(figure) == "no_spread")
+
+
+@pytest.mark.parametrize("items", [1, 4, 60])
+def test_an_error_of_0_makes_no_word_sure(items):
+    """Alpha of two items was "almost perfect; definite" beside an interval from 0.139."""
+    figure = alike((items, (NO, NO)), (1, (YES, YES))).estimate("krippendorff_alpha").coefficient()
+    assert (figure.value, figure.standard_error) == (1, 0)
+    words = {"poor": " (may be poor)", "almost perfect": ""}
+    least = landis_koch(figure.ci_low)
+    careful = words.get(least, f" ({least} at least)")
+    assert figure_reading_words(figure) == f"almost perfect{careful}; definite"
+    assert (benchmark_of(figure).word, benchmark_of(figure).undefined) == (None, "no_spread")
+
+
+def test_nothing_is_printed_as_less_than_zero():
+    assert (figure_cell(-1e-4), change_cell(-0.0)) == ("0.000", "+0.000")
+    assert interval_cell(-0.0004, -0.0) == "0.000 to 0.000"
 
 
 # Landis and Koch (1977), Krippendorff (2004), Altman (1991).

@@ -40,7 +40,6 @@ def beside(items):
 
 
 def plain(items, measure):
-    """The coefficient from items one by one."""
     observed = fmean(group.count(own) / len(group) for own, group in items)
     rater = [fmean(own == c for own, _ in items) for c in CATEGORIES]
     group = [fmean(group.count(c) / len(group) for _, group in items) for c in CATEGORIES]

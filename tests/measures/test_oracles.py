@@ -38,7 +38,6 @@ WITHOUT = "per_annotator (alpha checked with KP)"
 
 
 def near(value: float | None, tolerance: float = CLOSE) -> Any:
-    """What a figure must be: None where it has none."""
     return None if value is None else pytest.approx(value, abs=tolerance, rel=tolerance)
 
 

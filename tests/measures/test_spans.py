@@ -229,7 +229,6 @@ LENGTH = 14
 
 
 def units(*rows):
-    """A tally of documents, each with its length."""
     sums = UnitTally()
     for document, length in rows:
         sums.add(mark_span_sets(document), length)

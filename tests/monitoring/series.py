@@ -15,7 +15,6 @@ LIFTS = [(18, 0.08), (31, -0.06), (40, 0.06)]
 
 
 def at(week: int) -> int:
-    """The end of a week, counted from 0."""
     return FIRST + week * WEEK
 
 
@@ -50,5 +49,4 @@ def drawn(
 
 
 def scaled(points: Iterable[Point], shift: float, factor: float) -> list[Point]:
-    """Return the same points on another scale."""
     return [Point(p.at, shift + factor * p.value, abs(factor) * p.error) for p in points]

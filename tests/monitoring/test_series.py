@@ -99,7 +99,6 @@ def covariance_of(errors, autocorrelation):
 
 
 def fitted_by_statsmodels(points, autocorrelation):
-    """Return the line with time in weeks."""
     errors = np.array([point.error for point in points])
     covariance = covariance_of(np.maximum(errors, np.median(errors)), autocorrelation)
     return GLS([p.value for p in points], add_constant(np.arange(len(points))), covariance).fit()

@@ -36,7 +36,6 @@ def names(ledger: Ledger, project: str = "p") -> dict[str, tuple[str, ...]]:
 
 
 def told(ledger: Ledger, project: str = "p") -> dict[str, Any]:
-    """The figures of a project and of its annotators."""
     with ledger.asking(project) as (connection, question):
         people = audit_project(connection, question).to_dict()["annotators"]
         return rounded(assess(connection, question).figures() | {"people": people})

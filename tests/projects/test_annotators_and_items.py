@@ -16,13 +16,7 @@ from tracker.core.errors import InvalidOption, NotFound, Refused, TrackerError
 from tracker.counts.filter import make_answer_filter
 from tracker.imports.loader import Rejected
 from tracker.ledger import Ledger
-from tracker.projects.annotators import (
-    add_annotator_alias,
-    annotator_attributes,
-    annotator_names,
-    find_annotator,
-    rename_annotator,
-)
+from tracker.projects import annotators
 from tracker.storage.schema import AnnotatorAttribute, Change, ItemAlias
 
 Write = Callable[..., Path]
@@ -37,8 +31,8 @@ def named(ledger: Ledger, write: Write) -> Ledger:
 
 def test_answers_under_another_name_are_the_annotators(named: Ledger, write: Write) -> None:
     with named.writing("p") as (connection, project):
-        rename_annotator(connection, project, "ann@x.org", "Ann")
-        add_annotator_alias(connection, project, "B", "worker 7")
+        annotators.rename_annotator(connection, project, "ann@x.org", "Ann")
+        annotators.add_annotator_alias(connection, project, "B", "worker 7")
     assert fates(named.import_file(write(ANSWERS), "p")) == {"unchanged": 3}
     revised = write("item,annotator,category\n i,ann@x.org,z\n j,Ann,z")
     assert fates(named.import_file(revised, "p")) == {"changed": 2}
@@ -49,16 +43,16 @@ def test_answers_under_another_name_are_the_annotators(named: Ledger, write: Wri
     with pytest.raises(Rejected, match="on line 3"):
         named.import_file(contradiction, "p")
     with named.writing("p") as (connection, project):
-        rename_annotator(connection, project, "Ann", "Anna")
+        annotators.rename_annotator(connection, project, "Ann", "Anna")
         for name in ("Anna", "Ann", "ann@x.org", " Ann "):
-            assert find_annotator(connection, project, name).name == "Anna"
+            assert annotators.find_annotator(connection, project, name).name == "Anna"
     taken = pytest.raises(InvalidOption, match="the name 'B' is taken")
     with taken, named.writing("p") as (connection, project):
-        rename_annotator(connection, project, "Anna", "B")
+        annotators.rename_annotator(connection, project, "Anna", "B")
     for alias in ("ann@x.org", "worker 7"):
         used = pytest.raises(InvalidOption, match="is already in use")
         with used, named.writing("p") as (connection, project):
-            add_annotator_alias(connection, project, "B", alias)
+            annotators.add_annotator_alias(connection, project, "B", alias)
 
 
 def test_an_item_is_shown_as_it_was_on_either_clock(ledger: Ledger, write: Write) -> None:
@@ -168,8 +162,8 @@ def answered(ledger: Ledger, write: Write) -> Ledger:
 def told(ledger: Ledger, known_at: str | None = None) -> dict[str, dict[str, str]]:
     choice = make_answer_filter(known_at=known_at)
     with ledger.asking("p", choice) as (connection, question):
-        found = annotator_attributes(connection, question.project)
-        names = annotator_names(connection, question.project)
+        found = annotators.annotator_attributes(connection, question.project)
+        names = annotators.annotator_names(connection, question.project)
     return {names[number]: values for number, values in found.items()}
 
 

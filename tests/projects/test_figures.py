@@ -40,7 +40,6 @@ HEADER = "item,annotator,tone,topic,labeled_at"
 
 
 def take(ledger: Ledger, rows: list[str]) -> None:
-    """Import answers to both questions."""
     with TemporaryDirectory() as folder:
         path = write_file(Path(folder) / "answers.csv", "\n".join([HEADER, *rows]))
         ledger.import_file(path, "p", questions=["tone=tone", "topic=topic"])

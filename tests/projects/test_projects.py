@@ -18,18 +18,11 @@ from tracker.core import clock
 from tracker.core.errors import InvalidOption, NotFound, Refused, TrackerError
 from tracker.imports.loader import Rejected
 from tracker.ledger import Ledger
+from tracker.projects import projects
 from tracker.projects.annotators import rename_annotator
 from tracker.projects.categories import category_names, project_labels_by_category, rename_category
 from tracker.projects.item_links import item_address, media_of, origin_of
 from tracker.projects.notes import add_note, list_notes, remove_note
-from tracker.projects.projects import (
-    answers_revision,
-    archive_project,
-    find_project,
-    list_projects,
-    purge_project,
-    rename_project,
-)
 from tracker.projects.questions import QuestionOptions, create_project
 from tracker.projects.settings import set_question
 from tracker.storage.schema import Change
@@ -66,28 +59,28 @@ def test_options_that_are_none(sqlite_ledger: Ledger) -> None:
 
 def test_projects_are_found_renamed_and_archived(ledger: Ledger, write: Write) -> None:
     with ledger.database.read() as connection, pytest.raises(NotFound, match="no project yet"):
-        find_project(connection, None)
+        projects.find_project(connection, None)
     ledger.import_file(write(ANSWERS), "reviews")
     before = standing(ledger, "reviews")
     with ledger.database.write() as connection:
-        assert find_project(connection, None).name == "reviews"
+        assert projects.find_project(connection, None).name == "reviews"
         create_project(connection, "Reviews")
-        assert find_project(connection, " reviews ").name == "reviews"
+        assert projects.find_project(connection, " reviews ").name == "reviews"
         with pytest.raises(InvalidOption, match="which project"):
-            find_project(connection, None)
+            projects.find_project(connection, None)
         with pytest.raises(NotFound, match="did you mean 'reviews' or 'Reviews'"):
-            find_project(connection, "revews")
+            projects.find_project(connection, "revews")
     with ledger.writing("reviews") as (connection, project):
-        rename_project(connection, project, " r ")
+        projects.rename_project(connection, project, " r ")
     assert standing(ledger, "r") == before
     with ledger.writing("r") as (connection, project):
-        archive_project(connection, project, archived=True)
-        assert [row.name for row in list_projects(connection)] == ["Reviews"]
-        assert len(list_projects(connection, archived=True)) == 2
+        projects.archive_project(connection, project, archived=True)
+        assert [row.name for row in projects.list_projects(connection)] == ["Reviews"]
+        assert len(projects.list_projects(connection, archived=True)) == 2
     assert ledger.agreement("r").counts.answers == 4, "it is still there by its name"
     with ledger.writing("r") as (connection, project):
-        archive_project(connection, project, archived=False)
-        assert len(list_projects(connection)) == 2
+        projects.archive_project(connection, project, archived=False)
+        assert len(projects.list_projects(connection)) == 2
 
 
 def test_a_purge_leaves_a_tombstone_and_nothing_else(ledger: Ledger, write: Write) -> None:
@@ -103,7 +96,7 @@ def test_a_purge_leaves_a_tombstone_and_nothing_else(ledger: Ledger, write: Writ
         with ledger.writing("p") as (connection, project):
             rename_annotator(connection, project, "A", "Ann")
         with ledger.writing("p") as (connection, project):
-            purge_project(connection, project)
+            projects.purge_project(connection, project)
     assert stored(ledger) == before | {"purges": 2}
     assert ledger.agreement("kept").to_dict() == figures
     assert ledger.database.check() == []
@@ -169,7 +162,7 @@ def test_the_revision_differs_after_whatever_is_recorded(ledger: Ledger, write: 
 
     def revision_of_answers() -> object:
         with ledger.reading("p") as (connection, project):
-            return answers_revision(connection, project.id)
+            return projects.answers_revision(connection, project.id)
 
     counted = revision_of_answers()
     for act in (
@@ -379,7 +372,7 @@ def test_notes_are_listed_by_their_moments(noted: Ledger) -> None:
     with missing, noted.writing("p") as (connection, project):
         remove_note(connection, project, 3)
     with noted.writing("p") as (connection, project):
-        purge_project(connection, project)
+        projects.purge_project(connection, project)
     assert stored(noted)["notes"] == 1
 
 

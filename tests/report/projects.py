@@ -36,7 +36,6 @@ PEOPLE: dict[str, Callable[[int], Any]] = {
 
 
 def dated(rows: Rows) -> Rows:
-    """The same, an item a day."""
     return [{**row, "labeled_at": DAYS[int(row["item"][5:])]} for row in rows]
 
 

@@ -17,23 +17,12 @@ from hypothesis import strategies as st
 from tracker.ledger import Ledger
 from tracker.measures.benchmarks import DEFINITE, TENTATIVE
 from tracker.render.charts import MOST, Chart
+from tracker.report import curves
 from tracker.report.charts import (
     annotators_chart,
     categories_chart,
     draw_categories,
     pairs_chart,
-)
-from tracker.report.curves import (
-    Course,
-    Day,
-    Event,
-    draw_histories,
-    draw_history,
-    event_days,
-    events_within,
-    joined_histories,
-    place_labels,
-    scale_of,
 )
 from tracker.report.sizes import NARROW_CURVE, PANEL, WIDE_CURVE
 
@@ -48,7 +37,6 @@ def drawn_svg(chart: Chart) -> ET.Element:
 
 
 def texts(chart: Chart) -> list[str]:
-    """All texts of the SVG, which must be well-formed."""
     return [one.text or "" for one in drawn_svg(chart).iter(f"{SVG}text")]
 
 
@@ -85,7 +73,7 @@ def test_categories_without_a_figure_and_too_many() -> None:
     rows = [ROW | {"category": f"c{number:03}"} for number in range(MOST + 5)]
     chart = draw_categories("p", [*rows, ROW | {"category": "alone", "rate": None}])
     assert "5 stronger categories are not drawn" in chart.description
-    assert "1 have no figure" in chart.description
+    assert "1 has no figure" in chart.description
     assert sum(re.fullmatch(r"c\d{3}", text) is not None for text in texts(chart)) == MOST
 
 
@@ -122,9 +110,9 @@ def points(*values: float | None) -> list[dict[str, Any]]:
     ]
 
 
-def noted(*days: int, noun: str = "note") -> list[Event]:
+def noted(*days: int, noun: str = "note") -> list[curves.Event]:
     return [
-        Event(f"{date(2026, 1, 11) + timedelta(day)}T12:00:00Z", f"what {n}", noun)
+        curves.Event(f"{date(2026, 1, 11) + timedelta(day)}T12:00:00Z", f"what {n}", noun)
         for n, day in enumerate(days)
     ]
 
@@ -147,7 +135,7 @@ figures = st.floats(-3, 1, allow_nan=False)
 def test_a_scale_has_all_values_round_ends_and_no_less_than_a_range(
     values: list[float | None], thresholds: list[float]
 ) -> None:
-    scale = scale_of(values, thresholds)
+    scale = curves.scale_of(values, thresholds)
     first, last = scale.ticks[0], scale.ticks[-1]
     on_it = [value for value in values if value is not None] + [*scale.thresholds]
     assert all(first - 1e-9 <= value <= last + 1e-9 for value in on_it)
@@ -163,20 +151,20 @@ def test_a_scale_has_all_values_round_ends_and_no_less_than_a_range(
 
 def test_a_curve_is_on_the_scale_of_its_intervals_with_near_thresholds() -> None:
     def lines(*values: float) -> set[str]:
-        chart = draw_history(Course("p", points(*values), thresholds=THRESHOLDS))
+        chart = curves.draw_history(curves.Course("p", points(*values), thresholds=THRESHOLDS))
         return {text for text in texts(chart) if text.endswith(("tentative", "good enough"))}
 
     assert lines(0.5, 0.52) == {"0.667 tentative"}
     assert lines(0.7, 0.75) == {"0.667 tentative", "0.800 good enough"}
     assert lines(0.1, 0.15) == set()
-    close = draw_history(Course("p", points(0.0, 0.9), thresholds=(0.8, 0.82)))
+    close = curves.draw_history(curves.Course("p", points(0.0, 0.9), thresholds=(0.8, 0.82)))
     assert "0.800 tentative" not in texts(close), "there is no room for both"
     assert "0.820 good enough" in texts(close)
     for last, steady in ((0.505, True), (0.7, False)):
-        words = draw_history(Course("p", points(0.5, last))).description
+        words = curves.draw_history(curves.Course("p", points(0.5, last))).description
         assert ("no more than chance" in words) == steady
-    assert domain(draw_history(Course("p", points(0.51, 0.5)))) == [0.4, 0.65]
-    assert domain(draw_history(Course("p", points(0.9, 0.2)))) == [0.0, 1.0]
+    assert domain(curves.draw_history(curves.Course("p", points(0.51, 0.5)))) == [0.4, 0.65]
+    assert domain(curves.draw_history(curves.Course("p", points(0.9, 0.2)))) == [0.0, 1.0]
 
 
 @given(
@@ -185,8 +173,8 @@ def test_a_curve_is_on_the_scale_of_its_intervals_with_near_thresholds() -> None
 )
 def test_no_label_lies_on_another_or_on_a_mark(rows: list[tuple[int, int]], width: int) -> None:
     moments = [(f"{FIRST + timedelta(day)}Z", length) for day, length in sorted(rows)]
-    placed = place_labels(
-        [Day(at, "x" * length, "") for at, length in moments],
+    placed = curves.place_labels(
+        [curves.Day(at, "x" * length, "") for at, length in moments],
         (f"{FIRST}Z", f"{FIRST + timedelta(200)}Z"),
         width,
     )
@@ -207,42 +195,45 @@ def test_no_label_lies_on_another_or_on_a_mark(rows: list[tuple[int, int]], widt
 
 def test_events_of_a_day_have_one_short_label() -> None:
     at = "2026-01-20T10:00:00Z"
-    note, guideline = Event(at, "n\nm"), Event(at, "guideline v2: text", "guideline v2")
+    note, guideline = (
+        curves.Event(at, "n\nm"),
+        curves.Event(at, "guideline v2: text", "guideline v2"),
+    )
     for events, label in (
-        ([note], "n m"), ([Event(at, "a" * 60)], "a" * 27 + "…"),
+        ([note], "n m"), ([curves.Event(at, "a" * 60)], "a" * 27 + "…"),
         ([note, guideline, note], "guideline v2, 2 notes"),
     ):  # fmt: skip
-        assert [day.label for day in event_days(events)] == [label]
+        assert [day.label for day in curves.event_days(events)] == [label]
 
 
 def test_a_guideline_has_its_label_first_and_events_lie_within_the_curve() -> None:
     names = ["mara was talked to", "guideline v3", "pilot"]
-    days = [Day(f"2026-01-{day}T10:00:00Z", name, "") for day, name in enumerate(names, 14)]
+    days = [curves.Day(f"2026-01-{day}T10:00:00Z", name, "") for day, name in enumerate(names, 14)]
     span = ("2026-01-01T00:00:00Z", "2026-03-31T00:00:00Z")
-    sides = [each.side for each in place_labels(days, span, NARROW_CURVE)]
+    sides = [each.side for each in curves.place_labels(days, span, NARROW_CURVE)]
     assert sides[1]
     assert not all(sides)
-    (event,) = events_within(noted(-5, 3, 90), points(0.5, 0.6))
+    (event,) = curves.events_within(noted(-5, 3, 90), points(0.5, 0.6))
     assert event.text == "what 1"
-    assert events_within(noted(3), []) == []
+    assert curves.events_within(noted(3), []) == []
 
 
 def test_questions_are_on_one_scale_and_over_one_time() -> None:
     courses = [
-        Course("low", points(0.2, 0.3), thresholds=THRESHOLDS),
-        Course("high", points(0.8, 0.9, 0.85), thresholds=THRESHOLDS),
+        curves.Course("low", points(0.2, 0.3), thresholds=THRESHOLDS),
+        curves.Course("high", points(0.8, 0.9, 0.85), thresholds=THRESHOLDS),
     ]
-    panels = draw_histories(courses)
+    panels = curves.draw_histories(courses)
     assert [domain(panel) for panel in panels] == [[0.0, 1.0]] * 2
     spans = {str(panel.spec["layer"][2]["encoding"]["x"]["scale"]) for panel in panels}
     assert len(spans) == 1
-    joined = joined_histories("alpha", panels, across=2)
+    joined = curves.joined_histories("alpha", panels, across=2)
     assert {"low", "high"} <= {*texts(joined)}
     assert [row["question"] for row in joined.rows] == ["low"] * 2 + ["high"] * 3
 
 
 def test_labels_of_times_do_not_touch() -> None:
-    chart = draw_history(Course("", points(*[0.5] * 60)), width=NARROW_CURVE)
+    chart = curves.draw_history(curves.Course("", points(*[0.5] * 60)), width=NARROW_CURVE)
     labels = sorted(
         (float(one.get("transform", "")[len("translate(") :].split(",")[0]), one.text)
         for one in drawn_svg(chart).iter(f"{SVG}text")

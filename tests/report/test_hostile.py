@@ -15,7 +15,7 @@ from markdown_it.token import Token
 
 from tests.report.pages import read_page
 from tracker.ledger import Ledger
-from tracker.report.document import Document
+from tracker.report.document import Document, Paragraph, Section, Strong, line
 from tracker.report.gathered import Asked
 from tracker.report.report import FORMATS, report_document
 
@@ -107,6 +107,15 @@ def test_markdown_holds_it_as_text(hostile: Document) -> None:
     written = [line for line in text.splitlines() if line.startswith("#")]
     assert len(headings) == len(written)
     assert not {"www.evil.example", "https://evil.example"} & {*text.split()}
+
+
+def test_bold_ends_before_the_next_word() -> None:
+    lead = Paragraph(
+        line(Strong("Not yet. "), "Alpha is low; ", Strong("ada"), "'s answers"), "lead"
+    )
+    text = FORMATS["md"](Document("p", "", [Section("a", "A", [lead])], [])).decode()
+    assert "**Not yet.** Alpha is low; **ada**'s answers" in text
+    assert "*" not in check_markdown(text).replace("**Not yet.**", "").replace("**ada**", "")
 
 
 def test_a_notebook_holds_it_as_text_and_code_as_its_own_strings(hostile: Document) -> None:

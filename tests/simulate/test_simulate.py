@@ -25,7 +25,6 @@ PUBLISHED = {
 
 
 def answers_by_item(rows):
-    """Return ``{item: {annotator: category}}``."""
     answers = defaultdict(dict)
     for row in rows:
         assert row.annotator not in answers[row.item]
@@ -34,7 +33,6 @@ def answers_by_item(rows):
 
 
 def answers_of(rows, annotator):
-    """Return ``{item: category}`` of one annotator."""
     return {row.item: row.category for row in rows if row.annotator == annotator}
 
 

@@ -11,5 +11,4 @@ UPGRADE = Database.upgrade
 
 @pytest.fixture
 def migrated_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Make no file a copy of a migrated one."""
     monkeypatch.setattr(Database, "upgrade", UPGRADE)

@@ -124,7 +124,6 @@ _ROWS: list[tuple[str, dict[str, Any]]] = [
 
 
 def sample() -> dict[str, list[dict[str, Any]]]:
-    """Return the rows of each table."""
     rows: dict[str, list[dict[str, Any]]] = {}
     for name, values in _ROWS:
         columns = Base.metadata.tables[name].columns
@@ -134,7 +133,6 @@ def sample() -> dict[str, list[dict[str, Any]]]:
 
 
 def fill(database: Database) -> None:
-    """Put the rows into a database."""
     with database.write() as connection:
         for name, rows in sample().items():
             for row in rows:

@@ -210,7 +210,6 @@ def fill_two_questions(ledger: Ledger, write: Write) -> None:
 
 
 def rows(ledger: Ledger) -> dict[str, list[Any]]:
-    """Return all rows of all tables."""
     with ledger.database.read() as connection:
         return {
             table.name: [tuple(row) for row in connection.execute(

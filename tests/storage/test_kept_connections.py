@@ -32,7 +32,6 @@ def kept(url: str) -> Iterator[Ledger]:
 
 
 def agreed_on(ledger: Ledger, **then: str) -> int:
-    """The number of items that the agreement is of."""
     return ledger.agreement("p", measures=["percent_agreement"], **then).counts.items
 
 

@@ -200,7 +200,6 @@ def granted(page: str = PAGE) -> list[str]:
 
 
 def to_write() -> list[str]:
-    """What the page's table says that a writer needs."""
     rights = re.search(r"^\| writer \| `([A-Z, ]+)` on all tables", PAGE, re.MULTILINE)
     assert rights is not None
     return [

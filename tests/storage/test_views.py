@@ -80,7 +80,6 @@ def rows(ledger: Ledger, statement: str, project: str = "p") -> list[dict[str, A
 
 
 def some(found: Iterable[dict[str, Any]], *names: str) -> Counter[tuple[Any, ...]]:
-    """How often rows hold such values."""
     return Counter(tuple(plain(row[name]) for name in names) for row in found)
 
 

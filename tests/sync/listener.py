@@ -25,7 +25,6 @@ class Listener(ThreadingHTTPServer):
         return f"http://127.0.0.1:{self.server_address[1]}/hook"
 
     def told(self) -> list[dict[str, Any]]:
-        """The messages, as JSON."""
         return [json.loads(body) for _, body in self.got]
 
 
@@ -48,7 +47,6 @@ class _Handler(BaseHTTPRequestHandler):
 
 @contextmanager
 def listening() -> Iterator[Listener]:
-    """A program that listens until the block ends."""
     with Listener() as server, in_a_thread(server):
         yield server
 

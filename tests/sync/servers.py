@@ -41,7 +41,6 @@ def environment(config: pytest.Config, name: str, *packages: str) -> Path:
 
 
 def free_port() -> int:
-    """A port of this machine that nothing listens on."""
     with socket.socket() as found:
         found.bind(("127.0.0.1", 0))
         return int(found.getsockname()[1])

@@ -53,12 +53,10 @@ class Source:
             annotations[number]["result"] = result(tone=categories)
 
     def delete(self, task: int, number: int) -> None:
-        """Delete an annotation."""
         with self._update(task) as annotations:
             del annotations[number]
 
     def delete_task(self, task: int) -> None:
-        """Delete a task."""
         del self.tasks[task]
         del self.updated[task]
 
@@ -73,7 +71,6 @@ class Source:
         )
 
     def pull(self, since: int | None, into: IO[str], progress: Progress) -> Pulled:
-        """Write the tasks updated since a moment."""
         into.write(self.text(since))
         progress(len(self.read), len(self.read))
         unread = {str(task): int(task not in self.read) for task in self.tasks}
@@ -92,5 +89,4 @@ def result(**controls: tuple[str, ...]) -> list[dict[str, Any]]:
 
 
 def sync(ledger: Ledger, source: Source, project: str = "p", **how: Any) -> SyncResult:
-    """Sync a source."""
     return ledger._sync(source, project, [], **how)

@@ -28,7 +28,6 @@ COLUMNS = ("item", "annotator", "category", "pass", "labeled_at", "seconds")
 
 
 def ask(method: str, url: str, body: Any, **headers: str) -> Any:
-    """What a server answers, as JSON."""
     answer = requests.request(method, url, json=body, headers=headers, timeout=60)
     assert answer.ok, answer.text
     return answer.json() if answer.content else None
@@ -45,11 +44,9 @@ class LabelStudio:
         self.other = self.ask("POST", "users/", other)
 
     def ask(self, method: str, path: str, body: Any = None) -> Any:
-        """The answer of its interface."""
         return ask(method, f"{self.url}/api/{path}", body, Authorization=f"Token {TOKEN}")
 
     def add_tasks(self, *keys: str) -> list[int]:
-        """Add tasks; returns their numbers."""
         tasks = [{"text": f"text of {key}", "key": key} for key in keys]
         path = f"projects/{self.project}/import?return_task_ids=true"
         return list(self.ask("POST", path, tasks)["task_ids"])
@@ -66,7 +63,6 @@ class LabelStudio:
         self.ask("POST", "webhooks/", body)
 
     def access_token(self) -> str:
-        """A personal access token of today's kind."""
         return str(self.ask("POST", "token/")["token"])
 
 
@@ -81,7 +77,6 @@ def result(category: str) -> list[dict[str, Any]]:
 def label_studio(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[LabelStudio]:
-    """A Label Studio of this session."""
     python = environment(request.config, "label-studio", "label-studio>=1.20,<2")
     home, port = tmp_path_factory.mktemp("label-studio"), free_port()
     quiet = {
@@ -101,7 +96,6 @@ def label_studio(
 
 @pytest.fixture
 def tracker_at(folder: Path) -> Iterator[str]:
-    """The address of the ledger in the folder, served."""
     with served(Ledger(f"sqlite:///{folder / 'tracker.db'}")) as address:
         yield address
 
@@ -185,7 +179,6 @@ class MLflow:
         self.experiment = made["experiment_id"]
 
     def ask(self, method: str, path: str, body: Any = None) -> Any:
-        """The answer of its interface."""
         return ask(method, f"{self.url}/api/{path}", body)
 
     def trace(self, number: int, key: str = "") -> str:

@@ -30,7 +30,6 @@ COLUMNS = ("item", "annotator", "category", "pass", "labeled_at", "seconds")
 
 @pytest.fixture
 def source() -> Source:
-    """Two people on three tasks."""
     made = Source()
     for task in (1, 2, 3):
         made.answer(task, "ann", "good")
@@ -348,7 +347,6 @@ class Server(Source):
     """A source whose annotators are numbers, and which tells of what is done in it."""
 
     def told(self, task: int, number: int, action: str = "ANNOTATION_CREATED") -> dict[str, Any]:
-        """The event of an annotation as it is now."""
         one = self.tasks[task][number]
         saved = {"updated_at": clock.iso(self.updated[task]), "task": task, "lead_time": 2.5}
         data = {"id": task, "data": {"text": f"text {task}"}}

@@ -368,7 +368,6 @@ class _MailHandler(StreamRequestHandler):
 
 @contextmanager
 def taking_mail(tls: ssl.SSLContext | None = None) -> Iterator[MailServer]:
-    """A mail server that runs until the block ends."""
     with MailServer(tls) as server, in_a_thread(server):
         yield server
 

@@ -95,9 +95,7 @@ def test_a_page_follows_imports_and_the_end_of_the_session(browser: Browser, cro
     user = crowd.users.add("ada", "viewer", password=PASSWORD)
     with browse(browser, crowd, "/projects/p/questions/label") as watched:
         page = watched.page
-        page.get_by_label("Name").fill("ada")
-        page.get_by_label("Password").fill(PASSWORD)
-        page.get_by_role("button", name="Sign in").click()
+        sign_in(page, "ada")
         expect(page.locator("h1")).to_contain_text("label")
         page.evaluate("window.kept = 1")
         why = page.locator("details.why").first
@@ -246,16 +244,19 @@ def test_several_questions_are_answered_on_one_page(browser: Browser, ours: Ledg
     ours.questions.set("p", "label", instructions="Judge <the> product.", also_asks="confidence")
     import_items(ours, ["i0"], "p")
     with ours.database.write() as connection:
-        connection.execute(text("UPDATE items SET text = 'In 🎉 Rome at noon, in Rome.'"))
+        connection.execute(text("UPDATE items SET length=27, text='In 🎉 Rome at noon, in Rome.'"))
     ours.assignments.assign("p", to=["ada"], answers=1)
     with browse(browser, ours, "/me/queue/p/ada") as watched:
         page = watched.page
         expect(page.locator("main")).to_contain_text("Judge <the> product.")
         page.keyboard.press("2")
-        page.keyboard.press("1")
+        page.get_by_role("button", name="Save and next").click()
+        expect(page.get_by_role("alert")).to_have_count(4)  # and what was chosen stays
+        page.keyboard.press("1")  # of the question in focus: the first without an answer
         page.get_by_label("<b>taste").check()
         page.locator("[value='3']").check()
-        page.get_by_label("A number").fill("1.5")
+        page.evaluate("document.activeElement.blur()")
+        page.keyboard.type("1.5")
         page.evaluate(
             "() => { const node = document.getElementById('text').firstChild;"
             "const at = node.data.lastIndexOf('Rome'); const range = document.createRange();"
@@ -276,6 +277,39 @@ def test_several_questions_are_answered_on_one_page(browser: Browser, ours: Ledg
     (label,) = [row for row in labels if row.question == "label"]
     assert label.details is not None
     assert label.details.confidence == 0.8
+
+
+def test_an_answer_is_kept_for_who_gave_it(browser: Browser, ours: Ledger) -> None:
+    """A proxy's 404 does not drop it, and who signs in there next does not send it."""
+    assign_items(ours, "ada", "bo")
+    ada, _ = (ours.users.add(who, "annotator", password=PASSWORD, annotators=[f"p:{who}"])
+              for who in ("ada", "bo"))  # fmt: skip
+    with browse(browser, ours, "/sign-in") as watched:
+        page, item = watched.page, watched.page.locator("#text")
+        sign_in(page, "ada")
+        watched.go("/me/queue/p/ada")
+        page.route("**/me/queue/**", lambda route: route.fulfill(status=404))
+        watched.press("2")
+        expect(page.locator("#unsent")).to_be_visible()
+        ours.users.end_sessions(ada.id)
+        page.unroute_all()
+        page.wait_for_url("**/sign-in**")
+        for name in ("bo", "ada"):
+            sign_in(page, name)
+            watched.go(f"/me/queue/p/{name}")
+            if name == "bo":
+                watched.press("1")
+            expect(item).to_have_text("text i1")
+            page.get_by_role("button", name="Sign out").click()
+        watched.complaints = [one for one in watched.complaints if "Failed to load" not in one]
+    assert recorded_answers(ours) == {("i0", "ada"): "bad", ("i0", "bo"): "good"}
+
+
+def sign_in(page: Page, name: str) -> None:
+    page.get_by_label("Name").fill(name)
+    page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_role("button", name="Sign in").click()
+    expect(page.get_by_role("button", name="Sign out")).to_be_visible()
 
 
 def test_an_upload_with_an_error_is_mended_in_five_clicks_and_undone_by_one(

@@ -29,7 +29,6 @@ _NUMBERS = count()
 
 
 def give(ledger: Ledger, rows: list[tuple[str, str, str]], project: str = "p", **more: Any) -> None:
-    """Import answers: (item, annotator, category)."""
     frame = pd.DataFrame(rows, columns=["item", "annotator", "category"])
     ledger.import_frame(frame, project, **more)
 

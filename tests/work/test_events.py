@@ -24,7 +24,6 @@ def hear(ledger: Ledger) -> None:
 
 
 def messages(ledger: Ledger) -> list[dict[str, Any]]:
-    """The messages that were stored, as JSON."""
     with ledger.database.read() as connection:
         bodies = [*connection.scalars(text("SELECT body FROM deliveries ORDER BY id"))]
     assert not any(name in body for body in bodies for name in PEOPLE)

@@ -18,11 +18,7 @@ from tracker.core.results import ByQuestion
 from tracker.measures.words import figure_reading_words
 from tracker.projects.items import ItemRecord
 from tracker.render.blocks import listing_table
-from tracker.render.cells import (
-    Text,
-    count_cell,
-    level_cell,
-)
+from tracker.render.cells import Text, count_cell, level_cell
 from tracker.render.filter import selection_view, selections_view
 from tracker.render.nouns import count_noun
 
@@ -68,9 +64,6 @@ def annotator_groups_view(annotator_groups: AnnotatorGroups) -> Iterator[Rendera
             "Between groups: cross-replication reliability, over pairs of one answer of each.",
             style="dim",
         )
-
-
-# -- Calibration of confidences in the terminal and as flat rows ----------------------------------
 
 
 def calibration_csv_rows(calibrations: Calibrations) -> list[dict[str, Any]]:
@@ -137,9 +130,6 @@ def calibration_view(calibrations: Calibrations) -> Iterator[RenderableType]:
     yield listing_table(columns.BIN_COLUMNS, pooled["bins"])
 
 
-# -- Pairs of annotators in the terminal and as flat rows -----------------------------------------
-
-
 _NUMERIC: Final = ("pearson", "spearman", "concordance", "bias", "lower_limit", "upper_limit")
 
 
@@ -164,7 +154,7 @@ def pairs_view(pairs: PairRows[PairAgreement]) -> Iterator[RenderableType]:
         for pair in pairs.lowest()
     ]
     level = level_cell(pairs[0].kappa.confidence if pairs else 0.95)
-    yield listing_table(columns.PAIR_COLUMNS, rows, level=level)
+    yield listing_table(columns.pair_columns(rows), rows, level=level)
     if len(pairs) > MOST_PAIRS:
         yield Text(f"The {MOST_PAIRS} lowest of {count_cell(len(pairs))} pairs; for all: --json")
 

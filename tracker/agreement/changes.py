@@ -32,7 +32,7 @@ from tracker.agreement.levels import (
     may_shift,
     sum_of_periods,
 )
-from tracker.agreement.recent import Recent
+from tracker.agreement.recent import ALWAYS, Recent
 from tracker.agreement.sentences import changed_sentence
 from tracker.agreement.together import annotators_who_changed
 from tracker.core import clock
@@ -42,8 +42,6 @@ from tracker.monitoring import SHORTEST
 from tracker.projects.annotators import annotator_names
 
 Subject = Literal["annotator", "category", "share"]
-_ALWAYS: Final = 0.02
-"""The standard error of a level beside that of its items: no two months are the same."""
 _LARGE: Final = 0.1
 """The least difference of an agreement or a share that is told."""
 _SMALL_SHARE, _TIMES = 0.05, 1.5
@@ -57,16 +55,9 @@ class Changed:
     Attributes:
         subject: what changed: the rate of a *category*, how often an *annotator* agrees with the
             others, or the *share* of the answers that hold a category.
-        name: of the category or the annotator.
         since: the begin of the first period after it, microseconds since 1970.
-        before: the figure of the level before.
         value: that of the level since.
-        ci_low: lower confidence bound of it.
-        ci_high: upper confidence bound of it.
-        items: those that it rests on.
         p_value: of the difference, times the places and the curves in which it could be found.
-        zone: the project's time zone; None for UTC.
-        levels: the item patterns of the level before, and of the one since then.
     """
 
     subject: Subject
@@ -122,11 +113,6 @@ def level_changes(counted: Study, course: Course, recent: Recent | None) -> tupl
 
     One statement is needed, and one more if annotators changed. An answer of an annotator lies in
     the period of its own time, an item in that of its last answer.
-
-    Args:
-        counted: the study.
-        course: that of its items.
-        recent: the last change of the level of all, which explains changes of most categories.
     """
     periods = course.periods
     if len(periods) < 2 * SHORTEST:
@@ -135,9 +121,12 @@ def level_changes(counted: Study, course: Course, recent: Recent | None) -> tupl
     known = {key: curve for key, curve in curves.items() if _has_levels(curve)}
     changes: list[_Found] = list(_certain(known))
     begins = [period.first for period in periods]
-    place = None if recent is None else begins.index(recent.since)
+    at_once = range(0)
+    if recent is not None:
+        first = recent.since if recent.slide is None else recent.slide
+        at_once = range(begins.index(first) - 1, begins.index(recent.since) + 2)
     rated = sum(subject == "category" for subject, _ in known)
-    changes = list(_not_explained(changes, rated, recent, place))
+    changes = list(_not_explained(changes, rated, recent, at_once))
     people = [change for change in changes if change.subject == "annotator"]
     if people:
         pairs = count_pairs_by_period(
@@ -170,7 +159,7 @@ def _certain(curves: Mapping[tuple[Subject, int], Curve]) -> Iterator[_Found]:
         large = _is_large_share if subject == "share" else _is_large
         if not may_shift(curve, large, LEAST_ITEMS, CERTAIN / len(curves)):
             continue
-        shift = last_shift(curve, _ALWAYS)
+        shift = last_shift(curve, ALWAYS)
         if shift is None or min(shift.before.items, shift.now.items) < LEAST_ITEMS:
             continue
         values = (np.array([level.value]) for level in (shift.before, shift.now))
@@ -190,21 +179,20 @@ def _is_large_share(before: Floats, now: Floats) -> NDArray[np.bool_]:
 
 
 def _not_explained(
-    changes: Sequence[_Found], categories: int, recent: Recent | None, place: int | None
+    changes: Sequence[_Found], categories: int, recent: Recent | None, at_once: range
 ) -> Iterator[_Found]:
     """Yield the changes that do not follow from others at the same time.
 
     Agreement on a category falls with its share: more of those who give it are alone with it. Of
     two categories the one's share is what the other's leaves. What nearly all ``categories`` did
-    when the level of all changed, at that ``place``, is told with it.
+    when the level of all changed, at one of the places ``at_once``, is told with it.
     """
     shares = [change for change in changes if change.subject == "share"]
     all_fell = recent is not None and 3 * len(recent.categories) > 2 * categories
     for change in changes:
         if change.subject == "category":
-            at_once = place is not None and abs(change.shift.place - place) <= 1
             with_share = any(change.of == share.of and change.is_near(share) for share in shares)
-            if with_share or (at_once and all_fell):
+            if with_share or (all_fell and change.shift.place in at_once):
                 continue
         if change.subject == "share" and categories == 2 and change.shift.difference < 0:
             continue

@@ -30,6 +30,7 @@ from tracker.measures.sample import Sample
 from tracker.projects.categories import category_names
 from tracker.projects.names import near_names
 from tracker.projects.questions import QuestionInfo
+from tracker.projects.settings import ANSWERS
 
 FEW_ANSWERS: Final = 100_000
 """Up to so many answers, figures that need more than item patterns cost next to nothing and are
@@ -82,7 +83,7 @@ def check_agreement_measures(
             )
         if question.answers not in MEASURES[name].answers:
             raise InvalidOption(
-                f"{name} does not fit {question.description} of {question.answers}",
+                f"{name} does not fit {question.description} of {ANSWERS[question.answers]}",
                 f"these do: {', '.join(fitting)}",
             )
     if names:
@@ -156,9 +157,6 @@ class Study:
     """The tallies that answer a question about answers to whole items, counted when needed.
 
     Attributes:
-        connection: one that sees one state.
-        project: the project.
-        question: what was asked.
         selection: the answers that are counted.
         names: the categories in order, by id.
         annotators: ids of those with an answer that counts.

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from tracker.agreement.sentences import numbers_of_figure, reason
+from tracker.measures.intervals import NOT_APPLICABLE
 from tracker.measures.registry import MEASURES
-from tracker.measures.words import figure_title_words, undefined_in_words
+from tracker.measures.words import figure_title_words, no_interval_words, undefined_in_words
 from tracker.render.blocks import ON_SCREEN, PAGE, PRINTED, REPORT, TERMINAL, WRITTEN, Column
 from tracker.render.cells import figure_cell, interval_cell
 
@@ -18,6 +19,8 @@ def bounds_or_reason(key: str, measure: str | None = None) -> Callable[[Mapping[
     def text(row: Mapping[str, Any]) -> str:
         if row[key] is None:
             return reason({"measure": measure, **row})
+        if (undefined := row.get("interval_undefined")) is not None:
+            return no_interval_words(measure or row["measure"], undefined)
         return interval_cell(row["ci_low"], row["ci_high"])
 
     return text
@@ -76,14 +79,23 @@ MEASURE_COLUMNS: Final = (
     ),
 )
 
+
+def _intraclass_note(row: Mapping[str, Any]) -> str:
+    """Return what to know of a form; "does not apply" says less than its note."""
+    if row["value"] is None and not (row["note"] and row["undefined"] == NOT_APPLICABLE):
+        return "; ".join(filter(None, (reason(row), row["note"])))
+    return row["note"] or ""
+
+
 INTRACLASS_COLUMNS: Final = (
     Column("form", "intraclass", kind="name"),
     Column("value", kind="figure"),
     Column("ci_low", "{level} interval", "interval"),
     Column("f", "F", "number", text=lambda row: "-" if row["f"] is None else f"{row['f']:.2f}"),
     Column("items", kind="count"),
-    Column("note", text=lambda row: reason(row) if row["value"] is None else row["note"] or ""),
+    Column("note", text=_intraclass_note),
 )
+
 
 _KAPPA: Final = (
     Column("cohen_kappa", "Cohen's kappa", "figure"),
@@ -105,6 +117,18 @@ PAIR_COLUMNS: Final = (
     ),
     Column("reading", rare=True, faces=TERMINAL),
 )  # fmt: skip
+
+
+def pair_columns(rows: Sequence[Mapping[str, object]]) -> tuple[Column, ...]:
+    """Return the columns of pairs; kappa is named after its weights."""
+    weights = rows[0].get("weights", "identity") if rows else "identity"
+    title = "Cohen's kappa" if weights == "identity" else f"weighted kappa ({weights})"
+    return tuple(
+        column._replace(title=title) if column.title == "Cohen's kappa" else column
+        for column in PAIR_COLUMNS
+    )
+
+
 PEER_COLUMNS: Final = (
     Column("other", "annotator", "name", leads="pair"),
     Column("cohen_kappa", "value", "figure"),
@@ -143,7 +167,7 @@ CONFUSION_COLUMNS: Final = (
 _CHANGE: Final = Column(
     "change",
     kind="change",
-    text=lambda row: "-" if row["change"] is None else f"{row['change']:+.4f}",
+    text=lambda row: "-" if row["change"] is None else f"{row['change']:+z.4f}",
 )
 MERGE_COLUMNS: Final = (
     Column("categories", kind="title", text=lambda row: " + ".join(row["categories"])),
@@ -151,11 +175,6 @@ MERGE_COLUMNS: Final = (
     _CHANGE,
 )
 INFLUENCE_COLUMNS: Final = (Column("without", kind="figure"), _CHANGE)
-
-
-def influence_columns(of: str) -> tuple[Column, ...]:
-    """Return the columns of what a figure is without each annotator, item or category."""
-    return Column(of, kind="name"), *INFLUENCE_COLUMNS
 
 
 GOLD_COLUMNS: Final = (
@@ -327,10 +346,6 @@ def _answer(row: Mapping[str, Any]) -> str:
     return f"{row['category'] or '(' + row['answer'] + ')'}{span}"
 
 
-def _past(row: Mapping[str, Any]) -> str | None:
-    return None if row["state"] == "stands" else "quiet"
-
-
 _LABEL: Final = (
     Column("question", kind="name", rare=True),
     Column("annotator", kind="name"),
@@ -342,7 +357,10 @@ _LABEL: Final = (
     Column("confidence", kind="figure", rare=True),
     Column("comment", rare=True),
 )
-LABEL_COLUMNS: Final = [column._replace(tone=_past) for column in _LABEL]
+LABEL_COLUMNS: Final = [
+    column._replace(tone=lambda row: None if row["state"] == "stands" else "quiet")
+    for column in _LABEL
+]
 """The columns of the answers to an item, past ones dimmed."""
 
 

@@ -51,9 +51,7 @@ class Inclusion(Record):
     """Numbers of answers by outcome; each answer counts once, under the first that applies.
 
     Attributes:
-        items: items that the project knows.
         standing: answers that stand, of every pass and every annotator.
-        skipped: the annotator skipped the item.
         other_kinds: by a reference annotator or a model that was not named.
         not_chosen: outside the chosen annotators, times or items.
         later_passes: given again to an item on a later pass.
@@ -118,9 +116,6 @@ def count_included_answers(connection: Connection, selection: Selection) -> Incl
     )
 
 
-# -- The spans of a project, one document after the other -----------------------------------------
-
-
 _items = Item.__table__
 
 
@@ -128,7 +123,6 @@ class Document(NamedTuple):
     """One document that has an answer.
 
     Attributes:
-        item: its item's id.
         length: its length in the project's offsets; None if it is not known.
         answers: by annotator id, ascending, the spans ``(category id, start, end)``, ascending;
             empty if the answer is "none applies".
@@ -184,9 +178,6 @@ def select_span_rows(selection: Selection) -> Select[Any]:
         .where(_items.c.project_id == selection.question.project_id)
         .order_by(_items.c.id, *(labels.c[column] for column in key))
     )
-
-
-# -- Answers with a confidence, compared with the truth or with what the others said --------------
 
 
 _details = AnswerDetail.__table__
@@ -252,11 +243,6 @@ def confidences_against_majority(
     """Return confidences by whether the answer is what most of the others said.
 
     Items on which the others are tied, or that nobody else answered, are left out.
-
-    Args:
-        connection: to the ledger.
-        selection: whose confidences, at which times and items.
-        voters: the others, at the same times and items.
     """
     code = wide_pattern_code(connection, voters)
     answers = _confident(selection)
@@ -332,9 +318,6 @@ def _by_annotator(held: Iterator[tuple[int, ConfidenceTally]]) -> Tallies:
     return tallies
 
 
-# -- Who agreed with whom in each of a project's periods ------------------------------------------
-
-
 def count_tallies_by_stretch(
     connection: Connection, selection: Selection, stretches: Stretches
 ) -> PartTallies:
@@ -372,15 +355,11 @@ def count_pairs_by_period(
         *(column.name for column in named)
     )  # by name: it holds bound values
     for annotator, other, period, *answers, items in stream_rows(connection, grouped):
-        alike = answers[0] if len(answers) == 1 else _are_alike(*answers)
+        alike = answers[0] if len(answers) == 1 else _same(*answers)
         of_pair = counts.setdefault((annotator, other), {})
         same, all_items = of_pair.get(period, (0, 0))
         of_pair[period] = same + items * alike, all_items + items
     return counts
-
-
-def _are_alike(first: str, second: str) -> bool:
-    return read_selected_answer(first) == read_selected_answer(second)
 
 
 def _rows(selection: Selection, stretches: Stretches, begins: Sequence[int], name: str) -> Subquery:

@@ -44,10 +44,6 @@ class Explanation:
     """One figure with everything that led to it.
 
     Attributes:
-        project: the project's name.
-        measure: what the measure is.
-        figure: the figure.
-        inclusion: what became of each answer.
         items_answered: items with an answer that counts.
         items_alone: those of them with a single answer, which cannot be compared.
         shares: of all answers to items that enter chance, the share of each category.
@@ -414,7 +410,6 @@ class Advice:
 
     Attributes:
         flagged: whose answers are left out, by name.
-        agreement: the figures of the others.
         confusions: the categories that they confuse; None of spans, or if they were not asked for.
         merges: the merges that help most; None likewise.
     """

@@ -203,9 +203,6 @@ def _entropy(votes: Sequence[int], total: int) -> float | None:
     return abs(sum(-vote / total * math.log2(vote / total) for vote in votes))
 
 
-# -- Agreement within groups of annotators, and between them, by an attribute of theirs -----------
-
-
 MOST_GROUPS = 50
 _ALPHA = "krippendorff_alpha"
 

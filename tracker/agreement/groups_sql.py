@@ -185,9 +185,6 @@ def _grouping(selection: Selection, attribute: str | None) -> _Grouping:
     return _Grouping(_attributes.c.value, _attributes, which)
 
 
-# -- Items by what each of several groups of annotators answered, counted by one statement --------
-
-
 GroupPatterns: TypeAlias = tuple[tuple[int, Pattern], ...]
 """The pattern of each group's answers to an item, by the group's place; groups without are out."""
 

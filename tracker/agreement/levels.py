@@ -45,6 +45,11 @@ _ZEROS: Final = 5
 """Of the number of the first stretch, as bits."""
 _MOST_RELATED: Final = 0.9
 """The greatest correlation of neighboring periods that is reckoned with."""
+_SHORTEST_SLIDE: Final = 8
+"""Periods of a slide, at least."""
+_LARGE_SLIDE: Final = 7.5
+"""Times a level's error beside that of its items: of alpha, .15."""
+_TINY: Final = 1e-9
 _BRIEF: Final = 3
 """Periods of a level that is taken with the one before it: the change may lie inside a period."""
 
@@ -169,9 +174,7 @@ class Level:
     """A figure of several periods.
 
     Attributes:
-        value: the figure.
         squares: the sum over items of how far each is from it, squared.
-        items: how many they are.
         below: the sum that the figure is divided by.
     """
 
@@ -192,14 +195,12 @@ class Level:
 
 @dataclass(frozen=True)
 class Shift:
-    """The last change of level of a curve.
+    """The last change of level of a curve: a step, or a slide from its first to its last quarter.
 
     Attributes:
         start: the place of the first period of the level before.
-        place: that of the first period since.
-        before: the level before.
-        now: the level since.
         p_value: of the difference, times the number of places at which it could have been found.
+        stop: the place after the level before; None of a step, where it is ``place``.
     """
 
     start: int
@@ -207,17 +208,19 @@ class Shift:
     before: Level
     now: Level
     p_value: float
+    stop: int | None = None
+    price: float = 0.0
 
     @property
     def difference(self) -> float:
         return self.now.value - self.before.value
 
 
-def last_shift(curve: Curve, always: float) -> Shift | None:
+def last_shift(curve: Curve, always: float, *, slides: bool = False) -> Shift | None:
     """Return the last change of level; None if there is none, however uncertain it is.
 
     ``always`` is the standard error of a level beside that of its items. Periods that have no
-    figure are passed over.
+    figure are passed over. With ``slides``, a slide that fits better than levels is returned.
     """
     there = np.flatnonzero(curve.items @ curve.below)
     if len(there) < 2 * SHORTEST:
@@ -230,12 +233,12 @@ def last_shift(curve: Curve, always: float) -> Shift | None:
         Point(int(at), period.value, math.sqrt(spread * period.share), round(period.items))
         for at, period in zip(there, each, strict=True)
     ]
-    levels = change_points(points)
-    if not levels.changes:
-        return None
+    begins = [0, *accumulate(level.n for level in change_points(points).levels)]
+    values = np.array([point.value for point in points])
+    roots = 1 / np.array([point.error or 1.0 for point in points])
+    slide = _slide(some, there, values, roots, always) if slides and spread else None
     places = len(points) - 2 * SHORTEST + 1
-    begins = [0, *accumulate(level.n for level in levels.levels)]
-    certain = [0]  # places at which a level began that is certainly another one
+    step, certain = None, [0]  # places at which a level began that is certainly another one
     for level in range(1, len(begins) - 1):
         start, place, end = begins[level - 1 : level + 2]
         if place - start < _BRIEF and level > 1:
@@ -243,11 +246,55 @@ def last_shift(curve: Curve, always: float) -> Shift | None:
         before, now = some.level(start, place), some.level(place, end)
         both = some.level(start, end)
         pooled = both.squares / max(both.items - 2, 1)
-        sampled = pooled * (before.share + now.share) * _inflation(points[:place], certain)
+        sampled = pooled * (before.share + now.share)
+        if spread and place >= 2 * SHORTEST:
+            apart = _apart(values, roots, [*certain, place])
+            sampled *= _inflation(apart, place - len(certain))
         p_value = two_sided(now.value - before.value, math.sqrt(sampled + always**2)) * places
+        step = Shift(int(there[start]), int(there[place]), before, now, p_value)
         if p_value <= CERTAIN:
             certain.append(place)
-    return Shift(int(there[start]), int(there[place]), before, now, p_value)
+    if slide is None or (step is not None and step.p_value <= CERTAIN):
+        price = _price(_apart(values, roots, begins), 2 * len(begins) - 3)
+        return step if slide is None or price <= slide.price else slide
+    return slide
+
+
+def _slide(
+    curve: Curve, places: NDArray[np.intp], values: Floats, roots: Floats, always: float
+) -> Shift | None:
+    """Return the slide of a figure that may be level at first; None if none is certain and large.
+
+    Its place is the one of the best fit. The p-value is that of the slope, times the places.
+    """
+    number, fits = len(values), []
+    for start in range(number - _SHORTEST_SLIDE + 1):
+        rises = np.stack([np.ones(number), np.maximum(np.arange(number) - start, 0)], axis=1)
+        columns = roots[:, np.newaxis] * rises
+        line, *_ = np.linalg.lstsq(columns, roots * values)
+        apart = roots * values - columns @ line
+        error = np.linalg.inv(columns.T @ columns)[1, 1] * _inflation(apart, number - 2)
+        p_value = two_sided(float(line[1]), math.sqrt(error))
+        fits.append((_price(apart, 2 + (start > 0)), start, p_value))
+    if not fits:
+        return None
+    price, start, p_value = min(fits)
+    quarter = (number - start) // 4
+    stop, now_from = start + quarter, number - quarter
+    before, now = curve.level(start, stop), curve.level(now_from)
+    apart_by = now.value - before.value
+    p_value = max(
+        p_value * len(fits), two_sided(apart_by, math.hypot(before.error, now.error, always))
+    )
+    if p_value > CERTAIN / 10 or abs(apart_by) < _LARGE_SLIDE * always:
+        return None
+    first, stop, now_from = (int(places[at]) for at in (start, stop, now_from))
+    return Shift(first, now_from, before, now, p_value, stop, price)
+
+
+def _price(apart: Floats, parameters: int) -> float:
+    """Return the Bayes information criterion of a fit, by how many errors each period is off."""
+    return len(apart) * math.log(apart @ apart + _TINY) + parameters * math.log(len(apart))
 
 
 def may_shift(curve: Curve, large: Large, least: float, most_p: float) -> bool:
@@ -280,25 +327,24 @@ def may_shift(curve: Curve, large: Large, least: float, most_p: float) -> bool:
     return bool((large(then, since) & far).any())
 
 
-def _inflation(points: Sequence[Point], begins: Sequence[int]) -> float:
+def _inflation(apart: Floats, freedom: int) -> float:
     """Return by what the variance of a mean of periods exceeds that of independent items.
 
-    From all periods before the change: those of a project in which good and bad weeks follow each
-    other differ by more than their items let one expect, and so will those after it. Each is held
-    against its own level, one that ``begins`` at a change that is certain.
+    Periods of a project in which good and bad weeks follow each other differ by more than their
+    items let one expect. ``apart`` is how many errors each lies from its own level or line.
     """
-    values = np.array([point.value for point in points])
-    errors = np.array([point.error for point in points])
-    if not errors.all() or len(points) < 2 * SHORTEST:
-        return 1.0
-    apart = np.concatenate([
-        (values[own] - np.average(values[own], weights=errors[own] ** -2.0)) / errors[own]
-        for own in starmap(slice, pairwise([*begins, len(points)]))
-    ])  # fmt: skip
-    beyond = max(float(apart @ apart) / (len(points) - len(begins)), 1.0)
+    beyond = max(float(apart @ apart) / freedom, 1.0)
     related = float(apart[1:] @ apart[:-1]) / float(apart @ apart) if beyond > 1 else 0.0
     related = min(max(related, 0.0), _MOST_RELATED)
     return beyond * (1 + related) / (1 - related)
+
+
+def _apart(values: Floats, roots: Floats, begins: Sequence[int]) -> Floats:
+    """Return how many errors each period lies from the mean of its level; ``roots`` are 1/error."""
+    return np.concatenate([
+        (values[level] - np.average(values[level], weights=roots[level] ** 2)) * roots[level]
+        for level in starmap(slice, pairwise(begins))
+    ])  # fmt: skip
 
 
 def two_sided(difference: float, error: float) -> float:

@@ -33,6 +33,7 @@ from tracker.counts.tallies import count_item_patterns, pair_tallies, select_ite
 from tracker.measures.accuracy import NOTHING, Confusion, category_confusions, pattern_confusions
 from tracker.measures.intervals import Coefficient
 from tracker.measures.numeric import NumericAgreement, numeric_agreement
+from tracker.measures.words import interval_undefined
 from tracker.projects.annotators import annotator_names, find_annotators
 from tracker.projects.categories import category_names, find_category
 from tracker.projects.items import item_texts_of
@@ -65,7 +66,7 @@ class PairAgreement:
         return self.kappa.value
 
     def to_dict(self) -> dict[str, Any]:
-        kappa = self.kappa
+        kappa, unbounded = self.kappa, interval_undefined(self.kappa)
         return {
             "annotators": list(self.annotators),
             "items": kappa.items,
@@ -76,6 +77,7 @@ class PairAgreement:
             "ci_low": kappa.ci_low,
             "ci_high": kappa.ci_high,
             "undefined": kappa.undefined,
+            **({} if unbounded is None else {"interval_undefined": unbounded}),
             **kappa.details,
         } | ({} if self.numeric is None else {"numeric": self.numeric.to_dict()})
 
@@ -190,9 +192,6 @@ def span_agreement_by_pair(
     )
 
 
-# -- Of many pairs those that a page has room for -------------------------------------------------
-
-
 _MOST_PEOPLE = 40
 
 
@@ -245,9 +244,6 @@ def pairs_in_short(
     )
 
 
-# -- The categories of a question that are confused, with items that show it ----------------------
-
-
 NONE = "(none)"
 """What an answer without a category is called."""
 MOST = 5  # pairs of categories
@@ -284,8 +280,6 @@ class Confusions(Record):
     """The confusions of a question, the most frequent first.
 
     Attributes:
-        project: the project's name.
-        question: the question's name.
         total: pairs of annotators and items whose answers differ, a pair counted once for each
             two categories that it confuses.
         pairs: the most frequent, `MOST` at most.
@@ -392,9 +386,6 @@ def _most_telling(patterns: ItemPatterns, key: tuple[int, int]) -> list[Pattern]
 
 def _told(answer: Answer, names: Mapping[int, str]) -> str:
     return " + ".join(names[category] for category in answer if category > NOTHING) or NONE
-
-
-# -- The answers of two annotators to the items that both answered, one against the other ---------
 
 
 @dataclass(frozen=True)

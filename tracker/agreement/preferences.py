@@ -118,14 +118,10 @@ class Leaderboard(Record):
     """A model's strengths beside the people's, of what both compared.
 
     Attributes:
-        annotator: the model.
-        strengths: by its answers.
         undefined: why there are none.
-        why: the same in words.
         kendall_tau: between its strengths and the people's; None without both.
         opposite: pairs that both rank with certainty, in opposite orders: the people's better one
             first.
-        items: that it and people answered.
         pairs: of its answer and a person's.
         agreement: the share of them that say the same; None if there are none.
     """
@@ -146,23 +142,15 @@ class Preferences(Record, Shown):
     """The strengths of what the answers to a question compare, the strongest first.
 
     Attributes:
-        project: its name.
-        question: the question's.
-        confidence: of intervals and ranks.
         selection: the answers chosen; None for those of all people.
         strengths: of each, on a log scale, with a mean of 0.
         undefined: why there are none, as a word; None if there are.
-        why: the same in words.
         tie: the log of the tie parameter; None without ties.
         order_effect: by how much the one shown first is stronger for it; None if unknown.
-        items: that are compared.
-        answers: about them.
         without_names: answers to items whose two have no names, which are in no strength.
         without_side: answers of categories that say neither which is better nor a tie.
-        beats: how often each beat each.
         swaps: who says the same in both orders.
         position: who prefers the first.
-        leaderboards: models beside the people.
     """
 
     project: str

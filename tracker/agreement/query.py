@@ -81,7 +81,7 @@ def _check_order(question: QuestionInfo, names: Mapping[int, str], metric: Metri
     numeric = _numeric(names)
     ranked = metric.scale_of(question) == "ordinal"
     word = metric.weights if metric.weighted else None
-    in_order = _ordered(question, names)
+    in_order = has_order(question, names)
     if word in {"linear", "quadratic"} and not ranked and not numeric:
         raise InvalidOption(
             f"{word} weights need numbers, and the categories of {question.title!r} are not",
@@ -117,7 +117,8 @@ def _numeric(names: Mapping[int, str]) -> bool:
     return all(is_numeric_category_name(name) for name in names.values())
 
 
-def _ordered(question: QuestionInfo, names: Mapping[int, str]) -> bool:
+def has_order(question: QuestionInfo, names: Mapping[int, str]) -> bool:
+    """Return whether the order of the categories is declared, or is that of numbers."""
     return question.categories_fixed or _numeric(names) or getattr(names, "ordered", False)
 
 
@@ -145,7 +146,7 @@ def sample_under_metric(
         by_rank=scale == "ordinal",
         scale=(metric.distance or "exact") if several else scale,
         several=several,
-        ordered=_ordered(question, names),
+        ordered=has_order(question, names),
         marginals=marginals,
     )
 
@@ -159,7 +160,6 @@ class Uncertainty:
 
     Attributes:
         replicates: of a bootstrap over items; None for none.
-        seed: of its random numbers.
         resample: "annotators" for a jackknife over annotators, else "items".
         cluster: an attribute of the items whose values make them dependent.
     """
@@ -221,9 +221,7 @@ class Query:
 
     Attributes:
         measures: by name, which may be a short one; all that fit for none.
-        confidence: the level of the intervals, in (0, 1).
         metric: what counts as agreement.
-        filter: whose answers to which items.
         interval: how the intervals are made, see `confidence_bounds`.
         uncertainty: what the errors are those of.
 

@@ -43,8 +43,6 @@ class Readiness(NamedTuple):
 
     Attributes:
         state: None if the figure is undefined, or is no figure above chance.
-        measure: the main figure.
-        value: its value.
         bound: the lower end of its interval; the figure itself if it has none.
         needs: the threshold that the bound has to reach next; None if it has reached both.
         thresholds: for tentative conclusions and for others, those of the project.

@@ -40,7 +40,7 @@ from tracker.measures.krippendorff import krippendorff_alpha, krippendorff_disag
 from tracker.monitoring import SHORTEST
 from tracker.projects.annotators import annotator_names
 
-_ALWAYS: Final = 0.02
+ALWAYS: Final = 0.02
 """The standard error of a level of alpha beside that of its items: no two months are the same."""
 _OF_PARTS: Final = 0.05
 """The greatest p-value, times their number, of a category or an annotator that changed, too."""
@@ -48,19 +48,19 @@ _OF_PARTS: Final = 0.05
 
 @dataclass(frozen=True)
 class Recent:
-    """The last change of the level of agreement.
+    """The last change of the level of agreement: a step, or a slide of many periods.
 
     Attributes:
-        since: the begin of the first period after it, microseconds since 1970.
-        before: alpha of the items of the level before.
+        since: the begin of the first period after it, of a slide that of its newest quarter, in
+            microseconds since 1970.
+        before: alpha of the items of the level before, of a slide that of its first quarter.
         now: alpha of the items since then, with its interval.
         p_value: of the difference, times the number of places at which it could have been found.
         categories: those whose own agreement changed, by name.
         annotators: those who agree with the others more or less than before, by name.
         explained: the share of all disagreement that would be gone if the worse of both levels
             was like the better one.
-        zone: the project's time zone; None for UTC.
-        levels: the item patterns of the level before, and of the one since then.
+        slide: the begin of a slide; None of a step.
     """
 
     since: int
@@ -74,16 +74,25 @@ class Recent:
     levels: tuple[ItemPatterns, ItemPatterns] = field(
         default=(ItemPatterns(), ItemPatterns()), repr=False, compare=False
     )
+    slide: int | None = None
 
     @property
     def day(self) -> str:
         """The day on which the level began, in the project's time zone."""
         return str(clock.day_of_moment(self.since, self.zone))
 
+    @property
+    def slide_day(self) -> str | None:
+        """The day on which a slide began, likewise."""
+        return None if self.slide is None else str(clock.day_of_moment(self.slide, self.zone))
+
     def to_dict(self) -> dict[str, Any]:
         return {
             "since": clock.iso(self.since),
             "day": self.day,
+            "shape": "step" if self.slide is None else "slide",
+            "slide_since": None if self.slide is None else clock.iso(self.slide),
+            "slide_day": self.slide_day,
             "measure": self.now.measure,
             "items": self.now.items,
             "value": self.now.value,
@@ -108,11 +117,9 @@ def recent_level(counted: Study, course: Course | None = None) -> Recent | None:
     change = _last_change(counted, periods)
     if change is None:
         return None
-    first, since = periods[change.start].first, periods[change.place].first
-    before, after = (
-        sum_of_periods(some)
-        for some in (periods[change.start : change.place], periods[change.place :])
-    )
+    stop = change.stop or change.place
+    first, end, since = (periods[at].first for at in (change.start, stop, change.place))
+    before, after = map(sum_of_periods, (periods[change.start : stop], periods[change.place :]))
     level = counted.query.confidence, counted.query.interval
     then, now = (
         krippendorff_alpha(counted.read(some, len(counted.annotators))).coefficient(*level)
@@ -127,10 +134,11 @@ def recent_level(counted: Study, course: Course | None = None) -> Recent | None:
         now,
         change.p_value,
         tuple(_changed_categories(counted, before, after)),
-        tuple(sorted(_changed_annotators(counted, first, since))),
+        tuple(sorted(_changed_annotators(counted, first, end, since))),
         explained_by_items(counted.patterns, worse, better),
         counted.question.project.timezone,
         (before, after),
+        first if change.stop else None,
     )
 
 
@@ -152,7 +160,7 @@ def _last_change(counted: Study, periods: Sequence[Period]) -> Shift | None:
             if pattern in places:
                 row[places[pattern]] += items
     curve = Curve(numbers, parts.within, parts.table.sizes.astype(np.float64))
-    shift = last_shift(curve, _ALWAYS * parts.expected)
+    shift = last_shift(curve, ALWAYS * parts.expected, slides=True)
     return None if shift is None or shift.p_value > CERTAIN else shift
 
 
@@ -171,7 +179,7 @@ def _changed_categories(counted: Study, before: ItemPatterns, after: ItemPattern
             yield counted.names[now.category]
 
 
-def _changed_annotators(counted: Study, start: int, since: int) -> Iterator[str]:
+def _changed_annotators(counted: Study, start: int, end: int, since: int) -> Iterator[str]:
     """Yield the annotators whose answers equal those of the others more or less often.
 
     Their answers are those of the levels' times, whenever the others answered.
@@ -180,7 +188,7 @@ def _changed_annotators(counted: Study, start: int, since: int) -> Iterator[str]
     start = start if chosen.since is None else max(start, chosen.since)
     then, now = (
         _with_others(count_annotator_tallies(counted.connection, some))
-        for some in (replace(chosen, since=start, until=since - 1), replace(chosen, since=since))
+        for some in (replace(chosen, since=start, until=end - 1), replace(chosen, since=since))
     )
     known = [
         annotator for annotator in counted.annotators if annotator in then and annotator in now

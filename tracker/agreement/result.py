@@ -17,10 +17,12 @@ from tracker.measures.accuracy import GoldAgreement
 from tracker.measures.benchmarks import benchmark_readings
 from tracker.measures.category_rates import CategoryRate, Summary, category_rate_summary
 from tracker.measures.citations import SOURCES, Publication, bibtex
-from tracker.measures.estimate import posterior_informative_items
+from tracker.measures.estimate import informative_items_of
 from tracker.measures.intervals import Coefficient
 from tracker.measures.numeric import IntraclassCorrelation
 from tracker.measures.registry import MEASURES
+from tracker.measures.sample import pattern_table_of
+from tracker.measures.words import figure_reading_words, interval_undefined
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -100,14 +102,14 @@ def _reading(figure: Coefficient) -> str:
 
 
 def _value(figure: Coefficient) -> str:
-    text = f"{figure.value:.3f}"
+    text = f"{figure.value:z.3f}"
     if figure.ci_low is None or figure.ci_high is None:
         return text
     method = figure.method or ""
     how = _INTERVALS.get(method, f"a standard error {method}")
     return (
-        f"{text}, {100 * figure.confidence:.12g}% confidence interval [{figure.ci_low:.3f}, "
-        f"{figure.ci_high:.3f}] from {how} (n = {figure.items:,} items)"
+        f"{text}, {100 * figure.confidence:.12g}% confidence interval [{figure.ci_low:z.3f}, "
+        f"{figure.ci_high:z.3f}] from {how} (n = {figure.items:,} items)"
     )
 
 
@@ -300,7 +302,8 @@ class Assessment(Shown):
         if self.answers_of_models and not self.counts.answers:
             return (no_person(answers=self.answers_of_models),)
         messages = []
-        items, compared = posterior_informative_items(self.patterns), self.counts.items_compared
+        items = informative_items_of(pattern_table_of(self.patterns))
+        compared = self.counts.items_compared
         if 0 < items < _FEW_TELLING:
             messages.append(Message(few_telling, items=items, compared=compared))
         known = [
@@ -324,6 +327,7 @@ class Assessment(Shown):
         message = Message(
             recent_sentence,
             day=recent.day,
+            slide=recent.slide_day,
             now=recent.now,
             before=recent.before,
             overall=None if alpha is None else alpha.value,
@@ -407,9 +411,8 @@ def _told(figure: Coefficient) -> dict[str, Any]:
     """A figure as JSON, with its customary words where it has them."""
     words = benchmark_readings(figure)
     payload: dict[str, Any] = figure.to_dict()
-    if figure.value is not None and MEASURES[figure.measure].no_interval:
-        payload["interval_undefined"] = "not_applicable"
-    return payload | ({} if words is None else {"readings": words})
+    known = {"interval_undefined": interval_undefined(figure), "readings": words}
+    return payload | {name: value for name, value in known.items() if value is not None}
 
 
 @dataclass(frozen=True)
@@ -448,8 +451,8 @@ def methods_of_assessment(assessment: Assessment, *measures: str) -> Methods:
     for figure in figures:
         if figure.value is None:
             raise InvalidOption(
-                f"{figure.measure} is undefined here ({figure.undefined}): there is nothing to "
-                "report",
+                f"{MEASURES[figure.measure].title} is undefined here "
+                f"({figure_reading_words(figure)}): there is nothing to report",
                 "leave it out" if len(figures) > 1 else None,
             )
     text = methods_paragraph(assessment, figures)

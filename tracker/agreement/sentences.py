@@ -14,7 +14,7 @@ from tracker.render.cells import figure_cell, interval_cell, level_cell, share_c
 from tracker.render.nouns import count_noun, is_or_are, listed, quoted
 
 # By benchmarks/coverage_of_coefficients.py.
-_HELD: Final = "83 to 98% of simulated samples of 50 items, and in 66 to 100% of those of 20"
+_HELD: Final = "86 to 100% of simulated samples of 50 items, and in 77 to 100% of those of 20"
 
 
 def no_person(answers: int) -> str:
@@ -49,18 +49,27 @@ def left_out_of_people_sentence(model: Mapping[str, Any]) -> str:
 
 
 def recent_sentence(
-    day: str, now: Coefficient, before: float, overall: float | None, changed: int, of: int
+    day: str,
+    slide: str | None,
+    now: Coefficient,
+    before: float,
+    overall: float | None,
+    changed: int,
+    of: int,
 ) -> str:
     """Return that the level of agreement is another one since a day.
 
-    ``changed`` annotators ``of`` so many changed, too; ``overall`` is the figure of all answers.
+    ``changed`` annotators ``of`` so many changed, too; ``overall`` is the figure of all answers;
+    ``slide`` is the day on which a slide began.
     """
+    fell = now.value is not None and now.value < before
+    way = "falling" if fell else "rising"
+    was = f"it has been {way} since {slide}, from" if slide else "before, it was"
     sentence = (
         f"Since {day} {MEASURES[now.measure].title} is {figure_cell(now.value)} "
         f"({figure_cell(now.ci_low)} to {figure_cell(now.ci_high)}, "
-        f"{count_noun(now.items, 'item')}); before, it was {figure_cell(before)}."
+        f"{count_noun(now.items, 'item')}); {was} {figure_cell(before)}."
     )
-    fell = now.value is not None and now.value < before
     if overall is not None:
         does = "hides it" if fell else "still counts the time before"
         sentence += f" The figure of all answers, {figure_cell(overall)}, {does}."

@@ -58,9 +58,6 @@ class AnnotatorSpans(Record):
     """What one annotator marked.
 
     Attributes:
-        annotator: the name.
-        answers: documents answered, with spans or none.
-        spans: spans marked in them.
         shares: of the spans, the share of each category that occurs, by name.
         exact: ``span_f1_exact`` with the others' answers to the same documents pooled, the
             annotator the reference.
@@ -78,13 +75,10 @@ class SpanFigures:
     """Every figure on the spans of a project.
 
     Attributes:
-        counts: what they rest on.
         measures: the five in the order of `SPAN_MEASURES`, pooled over pairs.
-        unitizing: Krippendorff's alpha for unitizing.
         rates: of the categories, in their order; of spans that agree exactly.
         pairs: those who share a document, by name.
         annotators: those with an answer, by name.
-        names: of the categories, in their order.
     """
 
     counts: Counts
@@ -112,13 +106,6 @@ def assess_spans(
     confidence: float = 0.95,
 ) -> SpanFigures:
     """The figures of a project of spans now, by one statement.
-
-    Args:
-        connection: one that sees one state.
-        selection: whose answers are counted.
-        annotators: every name by id, as `annotator_names` gives them.
-        categories: every name by id, in the order of the rates.
-        confidence: of the bounds, in (0, 1).
 
     Raises:
         InvalidOption: the confidence level is not in (0, 1).

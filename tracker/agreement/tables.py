@@ -22,7 +22,8 @@ from tracker.measures.category_rates import CategoryRate
 from tracker.measures.intervals import Coefficient
 from tracker.measures.registry import MEASURES
 from tracker.measures.words import figure_reading_words, figure_title_words
-from tracker.render.blocks import listing_table
+from tracker.projects.questions import are_many_numbers
+from tracker.render.blocks import Column, listing_table
 from tracker.render.cells import (
     Text,
     count_cell,
@@ -58,10 +59,15 @@ def agreement_view(assessment: Assessment, *, named: bool = False) -> Iterator[R
             yield _no_answers(assessment.project, chosen=assessment.selection is not None)
         return
     yield from _of_late(assessment)
-    yield from _lead(assessment)
+    many_numbers = are_many_numbers("one", assessment.scale, len(assessment.categories))
+    if many_numbers:
+        numbers = f"{len(assessment.categories):,} different numbers"
+        yield Text(f"{numbers}; the rate of each: --by category", style="dim")
+    else:
+        yield from _lead(assessment)
     for warning in assessment.warnings:
         yield Text(warning, style="yellow")
-    if assessment.rates:
+    if assessment.rates and not many_numbers:
         yield _rates_table(assessment)
     yield _measures_table(assessment.measures, named=named)
     if assessment.intraclass:
@@ -203,10 +209,10 @@ def _gold_line(assessment: Assessment) -> Text:
 def unfit_questions_view(unfit: Iterable[UnfitQuestion]) -> Iterator[RenderableType]:
     """Yield a line for each question that what was asked does not fit: why."""
     for question in unfit:
-        yield _undefined_line(question.question, question.why)
+        yield undefined_line(question.question, question.why)
 
 
-def _undefined_line(question: str, why: str) -> Text:
+def undefined_line(question: str, why: str) -> Text:
     return Text.assemble((f"{question}: ", "bold"), f"undefined: {why}")
 
 
@@ -290,7 +296,7 @@ def influence_view(
 ) -> Iterator[RenderableType]:
     yield _figure_title(measure, value, f"without each {of}")
     rows = [row.to_dict(of) for row in influences[:_MOST_ROWS]]
-    yield listing_table(columns.influence_columns(of), rows)
+    yield listing_table((Column(of, kind="name"), *columns.INFLUENCE_COLUMNS), rows)
     if influences:
         yield Text("A positive change: agreement is better without.", style="dim")
 

@@ -28,10 +28,6 @@ def annotators_who_changed(pairs: PairPeriods, shifts: Mapping[int, Shift]) -> s
 
     The change of two annotators' agreement is taken as the sum of a part of each, found by least
     squares; what most annotators have in common is nobody's own.
-
-    Args:
-        pairs: how often each two answered alike, by period.
-        shifts: the last change of each annotator's agreement with the others, by id.
     """
     return {annotator for annotator, shift in shifts.items() if _is_own(pairs, annotator, shift)}
 

@@ -35,15 +35,8 @@ def advice_without(
 ) -> Advice | None:
     """Return what the others' answers say of a question's definitions, from one count of tallies.
 
+    That is confusions, with one ``category`` only if it is given, or ``merges`` of categories.
     None if nobody is flagged, or if the others' answers leave nothing to compare.
-
-    Args:
-        connection: to the ledger.
-        question: the question.
-        query: which answers, and the measure.
-        flagged: names of those whose answers are left out.
-        category: only confusions with this one.
-        merges: whether merges are wanted, instead of confusions.
     """
     if not flagged:
         return None

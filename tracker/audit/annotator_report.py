@@ -6,7 +6,7 @@ import statistics
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from shlex import quote
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 from sqlalchemy import Connection
 
@@ -31,16 +31,16 @@ from tracker.counts.items import count_answers_per_item
 from tracker.projects.annotators import AnnotatorInfo
 from tracker.projects.questions import QuestionInfo
 
-_COMPARED = (
-    "answers",
-    "agreement_with_peers",
-    "mean_difference",
-    "kappa_with_majority",
-    "self_agreement",
-    "gold_accuracy",
-    "median_seconds",
-)
-"""What a report shows the others' spread of."""
+COMPARED_FIGURES: Final = {
+    "answers": "answers",
+    "agreement_with_peers": "agrees with others",
+    "mean_difference": "answers higher or lower than others",
+    "kappa_with_majority": "kappa with the majority of the others",
+    "self_agreement": "same answer again",
+    "gold_accuracy": "right on gold",
+    "median_seconds": "seconds an answer (median)",
+}
+"""What a report shows the others' spread of, and its words."""
 
 _ITEMS = 5
 _OF_OTHERS = {"others", "others_seconds"}
@@ -51,9 +51,6 @@ class AnnotatorPage(Record):
     """One annotator's figures beside the others', findings and recorded flags.
 
     Attributes:
-        annotator: who it is.
-        project: the project's name.
-        figures: with the findings and their items, as JSON; of several questions, by question.
         attributes: what files said of the annotator; None if nothing.
         recorded: the flags that were recorded, whatever became of them, as JSON.
     """
@@ -117,8 +114,6 @@ class OwnReport:
 
     Attributes:
         audit: what was found; of the others it holds more than an annotator may see.
-        annotator: whose report it is.
-        figures: the own ones; None for those of too few answers.
         others: the number of the others, and the quartiles of each of their figures if enough
             of them have it.
         findings: the own ones that are not clear and rest on enough answers.
@@ -162,7 +157,7 @@ def annotator_own_report(audit: Audit, annotator: AuditedAnnotator, least: int) 
         annotator,
         suppressed_audit_figures(annotator.figures, least),
         {"annotators": len(others)}
-        | {name: _quartiles([row.get(name) for row in others], least) for name in _COMPARED},
+        | {name: _quartiles([row.get(name) for row in others], least) for name in COMPARED_FIGURES},
         [
             flag
             for flag in annotator.flags

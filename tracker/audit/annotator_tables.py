@@ -8,7 +8,7 @@ from typing import Any, Final
 from rich.console import RenderableType
 
 from tracker.agreement.sentences import left_out_of_people_sentence
-from tracker.audit.annotator_report import OwnReport
+from tracker.audit.annotator_report import COMPARED_FIGURES, OwnReport
 from tracker.audit.columns import (
     COMPARED,
     DIFFERS,
@@ -42,15 +42,6 @@ WHAT_IT_MEANS: Final = (
     "kept with the finding."
 )
 _SOMEBODY = "another annotator"
-_NAMES = {
-    "answers": "answers",
-    "agreement_with_peers": "agrees with others",
-    "mean_difference": "answers higher or lower than others",
-    "kappa_with_majority": "kappa with the majority of the others",
-    "self_agreement": "same answer again",
-    "gold_accuracy": "right on gold",
-    _SECONDS: "seconds an answer (median)",
-}
 
 
 def annotator_view(
@@ -122,23 +113,18 @@ def _figures(payload: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
     if payload.get("mean_difference") is not None:
         spread = payload["spread_of_difference"]
         note = "" if spread is None else f"standard deviation {spread:.2f}"
-        yield _NAMES["mean_difference"], f"{payload['mean_difference']:+.2f}", note
-    if payload.get("kappa_with_majority") is not None:
-        yield _NAMES["kappa_with_majority"], figure_cell(payload["kappa_with_majority"]), ""
-    if payload["self_agreement"] is not None:
-        yield (
-            _NAMES["self_agreement"],
-            figure_cell(payload["self_agreement"]),
-            f"of {payload['repeats']:,}",
-        )
-    if payload["gold_accuracy"] is not None:
-        yield (
-            _NAMES["gold_accuracy"],
-            figure_cell(payload["gold_accuracy"]),
-            f"of {payload['gold_answers']:,}",
-        )
+        yield COMPARED_FIGURES["mean_difference"], f"{payload['mean_difference']:+.2f}", note
+    rests_on = {
+        "kappa_with_majority": None,
+        "self_agreement": "repeats",
+        "gold_accuracy": "gold_answers",
+    }
+    for name, answers in rests_on.items():
+        if payload.get(name) is not None:
+            number = "" if answers is None else f"of {payload[answers]:,}"
+            yield COMPARED_FIGURES[name], figure_cell(payload[name]), number
     if payload.get(_SECONDS) is not None:
-        yield _NAMES[_SECONDS], f"{payload[_SECONDS]:.3g}", ""
+        yield COMPARED_FIGURES[_SECONDS], f"{payload[_SECONDS]:.3g}", ""
     moved = payload.get("influence")
     if moved and moved["change"] is not None:
         yield (
@@ -233,7 +219,7 @@ def own_report_view(payload: Mapping[str, Any]) -> Iterator[RenderableType]:
 def compared_figures(payload: Mapping[str, Any]) -> list[dict[str, str]]:
     """Return the rows of `COMPARED`: an annotator's figures, each with the range of the others."""
     rows = []
-    for name, words in _NAMES.items():
+    for name, words in COMPARED_FIGURES.items():
         own, others = payload["figures"].get(name), payload["others"].get(name)
         shown = count_cell if name == "answers" else figure_cell
         between = "too few others"

@@ -201,9 +201,6 @@ SIGHTINGS: Final = (
 EVIDENCE: Final = (Column("figure", "when last seen", "title"), Column("value", "", "number"))
 
 
-# -- Slices of the items, and models beside people ------------------------------------------------
-
-
 SLICES: Final = (
     Column("attribute", kind="title"),
     Column("value"),
@@ -218,10 +215,6 @@ SLICES: Final = (
 
 
 NO_CEILING: Final = "no two people share an item of the model with this category"
-
-
-def _percents(row: Row) -> str:
-    return "-" if row["low"] is None else f"{percent(row['low'])} to {percent(row['high'])}"
 
 
 def _ceiling(row: Row) -> str:
@@ -242,7 +235,9 @@ _WITH_PEOPLE: Final = (
     Column("with_people", kind="percent", faces=WRITTEN),
     Column("low", "{level} interval", "interval", faces=TERMINAL,
            drawn=("low", "high")),
-    Column("low", "{level} interval", "interval", faces=WRITTEN, text=_percents),
+    Column("low", "{level} interval", "interval", faces=WRITTEN,
+           text=lambda row: "-" if row["low"] is None
+           else f"{percent(row['low'])} to {percent(row['high'])}"),
 )  # fmt: skip
 MODELS: Final = (
     Column("model", kind="name"),

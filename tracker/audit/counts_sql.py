@@ -162,13 +162,8 @@ def select_joint_sample(
 ) -> JointAnswers:
     """Return how many items have each assignment of answers to annotators; the same each time.
 
-    Args:
-        connection: to the database.
-        selection: which answers are counted.
-        answers: how many there are.
-        annotators: whose items are wanted, whatever their share of all answers.
-        pairs: whose shared items are wanted.
-        since: of an annotator, the moment from which on answers are late, in microseconds.
+    Items of the ``annotators`` are wanted, whatever their share of all answers; ``since`` is the
+    moment from which on an annotator's answers are late, in microseconds.
     """
     items = None
     if answers > MOST:

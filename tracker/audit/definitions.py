@@ -10,13 +10,9 @@ from sqlalchemy import Connection
 
 from tracker.audit.design import DisconnectedGroups, TextsUnderSeveralKeys
 from tracker.audit.divided import (
-    BLIND,
     ITEMS_SHOWN,
-    MOST_DIVIDED,
     DividedDefinition,
-    divided_definitions,
     patterns_that_show,
-    sides_read_alike,
 )
 from tracker.audit.divided import KIND as DIVIDED
 from tracker.audit.evidence import Evidence
@@ -25,7 +21,6 @@ from tracker.audit.slices_sql import (
     LEAST_ITEMS,
     MOST_SEARCHED,
     count_patterns_by_slice,
-    count_sides,
     count_tallies_by_slice,
 )
 from tracker.audit.weak_slices import KIND as WEAK_SLICE
@@ -51,27 +46,34 @@ OF_NOBODY: Final = (*OF_DEFINITIONS, DisconnectedGroups.kind, TextsUnderSeveralK
 """These, and of the design."""
 
 
-def definitions_and_flags(
+def find_definitions(
     connection: Connection,
     selection: Selection,
     evidence: Evidence,
     categories: Mapping[int, str],
-    flags: Sequence[Finding],
-) -> tuple[list[Finding], list[ProjectFinding]]:
-    """Return what is wrong with definitions or slices, and the flags, which then say so too.
+    findings: Sequence[Finding],
+    divided: Sequence[DividedDefinition],
+) -> list[ProjectFinding]:
+    """Return the definitions that are read in two ways, with items, and the weak slices.
 
-    Four statements count the slices; a bounded number more is made for each category that seems
-    divided, and if a slice is weak.
+    Four statements count the slices; a bounded number more is made if a category seems divided,
+    and if a slice is weak.
     """
-    divided = _divided_definitions(connection, selection, evidence, flags)
-    findings = _said_of_people(flags, divided)
-    bad = {
-        flag.annotator
-        for flag in findings
-        if flag.state == "flagged" and not flag.remark and not flag.details.get("divided")
-    }
+    bad = {flag.annotator for flag in findings if flag.state == "flagged" and not flag.remark}
     slices = _told_slices(connection, selection, evidence, categories, frozenset(bad))
-    return findings, [*divided, *slices]
+    listed = (_with_items(connection, selection, evidence, definition) for definition in divided)
+    return [*listed, *slices]
+
+
+def _with_items(
+    connection: Connection, selection: Selection, evidence: Evidence, definition: DividedDefinition
+) -> DividedDefinition:
+    """Return the definition with the names of items that show it."""
+    telling = patterns_that_show(definition.category, evidence.columns.patterns, ITEMS_SHOWN)
+    ids = select_items_of_patterns(connection, selection, set(telling), ITEMS_SHOWN)
+    listed = [item for pattern in telling for item in ids[pattern]][:ITEMS_SHOWN]
+    items = item_names(connection, selection.question.project, listed)
+    return replace(definition, items=tuple(items[item] for item in listed))
 
 
 def _told_slices(
@@ -105,44 +107,6 @@ def _slices(
 ) -> list[SliceAgreement]:
     patterns, slices = count_patterns_by_slice(connection, selection, share)
     return agreement_by_slice(reading, patterns, slices)
-
-
-def _divided_definitions(
-    connection: Connection, selection: Selection, evidence: Evidence, findings: Sequence[Finding]
-) -> list[DividedDefinition]:
-    """Return the categories that are read in two ways, with items that show it."""
-    blind = {flag.annotator for flag in findings if flag.kind in BLIND and flag.state == "flagged"}
-    divided = []
-    for definition in [*divided_definitions(evidence, blind)][:MOST_DIVIDED]:
-        sides = count_sides(
-            connection, selection, definition.category, definition.more, definition.less
-        )
-        alike = sides_read_alike(sides)
-        if alike is False:
-            continue
-        telling = patterns_that_show(definition.category, evidence.columns.patterns, ITEMS_SHOWN)
-        ids = select_items_of_patterns(connection, selection, set(telling), ITEMS_SHOWN)
-        shown = [item for pattern in telling for item in ids[pattern]][:ITEMS_SHOWN]
-        items = item_names(connection, selection.question.project, shown)
-        named = tuple(items[item] for item in shown)
-        informative = sum(sides.values())
-        divided.append(
-            replace(definition, items=named, certain=alike is not None, informative=informative)
-        )
-    return divided
-
-
-def _said_of_people(
-    findings: Sequence[Finding], divided: Sequence[DividedDefinition]
-) -> list[Finding]:
-    """Return the flags; those about a category that is read in two ways say so."""
-    categories = {definition.category for definition in divided if definition.certain}
-    return [
-        flag.with_details({"divided": True})
-        if flag.category in categories and flag.kind not in BLIND
-        else flag
-        for flag in findings
-    ]
 
 
 def question_by_slice(

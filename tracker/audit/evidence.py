@@ -60,11 +60,6 @@ def audit_thresholds_from_file(path: Path, thresholds: Iterable[Threshold]) -> F
 def read_audit_thresholds(text: str, source: str, thresholds: Iterable[Threshold]) -> Floors:
     """Return the thresholds in a TOML file's table ``[audit]``; those not named keep their default.
 
-    Args:
-        text: the file's content.
-        source: its name, for messages.
-        thresholds: all that there are.
-
     Raises:
         Refused: with the line, if the text is not TOML, or a threshold is unknown or outside its
             bounds.
@@ -114,22 +109,11 @@ class Evidence:
     """What kinds may look at; a field that is None was not given.
 
     Attributes:
-        tallies: annotator x own answer x pattern.
-        several: whether an answer may hold any number of categories.
-        alpha: the false discovery rate to hold.
         floors: the least effects of a flag that differ from their defaults.
         points: on an ordered scale, each category's place or number.
-        gold: answers to items that have a truth.
-        repeats: answers given again.
         sequences: answers in the order given; a key is (answer before, own answer, pattern).
-        blocks: answers by time.
-        times: how long answers took.
-        skips: answers left out, or empty.
-        pairs: the shared items of every two annotators.
         linked: every two annotators who share any item; shape (pairs, 2).
         models: the people's items that models answered, too; these are in nothing else.
-        files: the tallies of each annotator's answers of each imported file.
-        orders: answers that prefer one of two, by the two in the order shown.
     """
 
     tallies: AnnotatorTallies

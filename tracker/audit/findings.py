@@ -12,11 +12,12 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from tracker.audit.evidence import Evidence
-from tracker.audit.kind import Finding, Key, Kind, State, TestResult
+from tracker.audit.kind import Finding, Key, Kind, Severity, State, TestResult
 from tracker.audit.kinds import KINDS
 from tracker.audit.kinds.category_bias import CATEGORY_BIAS, category_bias_result
 from tracker.audit.kinds.constant_category import CONSTANT_CATEGORY
 from tracker.audit.kinds.copying import COPYING
+from tracker.audit.minorities import find_minority
 from tracker.audit.second_opinion import Opinion, second_opinion_consensus
 from tracker.audit.statistics.exact_tests import benjamini_hochberg
 from tracker.audit.statistics.mantel_haenszel import mantel_haenszel_usages
@@ -44,13 +45,7 @@ from tracker.core.tally_columns import TallyColumns, tally_columns_of
 def overlapping_findings(
     findings: Mapping[Key, TestResult], states: Mapping[Key, State], evidence: Evidence
 ) -> tuple[set[Key], dict[Key, tuple[str, ...]]]:
-    """The keys of findings to drop, and of those kept the kinds that they explain.
-
-    Args:
-        findings: each finding as it was decided.
-        states: the state of each.
-        evidence: the tallies that flagged findings were decided on.
-    """
+    """The keys of findings to drop, and of those kept the kinds that they explain."""
     dropped, also = _explained(states, several=evidence.several)
     biases: dict[int, list[Key]] = {}
     constants: dict[int, list[Key]] = {}
@@ -197,7 +192,6 @@ class Verdict:
     """All findings, and what was said of those that stand out.
 
     Attributes:
-        findings: every finding, on all answers.
         opinions: of those that stand out and need a second opinion.
         refit: findings without the answers of annotators who are flagged, over the items of the
             second opinion.
@@ -225,14 +219,7 @@ def decide_findings(
     consult: Consult | None,
     findings: Mapping[Key, Finding] | None = None,
 ) -> Verdict:
-    """Judge all findings, and ask for a second opinion on those that stand out.
-
-    Args:
-        kinds: what to look for.
-        evidence: all answers.
-        consult: the answers that a second opinion rests on; None to do without.
-        findings: as they were judged, if that was done with those of other questions.
-    """
+    """Judge all findings, and ask for a second opinion on those that stand out; as `audit`."""
     if findings is None:
         (findings,) = judge_tests([make_tests(kinds, evidence)], evidence.alpha)
     named = {kind.name: kind for kind in kinds if kind.confirm is not None}
@@ -323,7 +310,10 @@ def _opinions(
         yardstick = consensus[finding.category if evidence.several else None]
         confirm = kinds[finding.kind].confirm
         assert confirm is not None
-        opinions[finding.key] = confirm(finding, yardstick, evidence)
+        opinion = confirm(finding, yardstick, evidence)
+        if opinion.agrees:
+            opinion = replace(opinion, minority=find_minority(finding, yardstick))
+        opinions[finding.key] = opinion
     return opinions
 
 
@@ -355,16 +345,21 @@ def audit(
     verdict = decide_findings(kinds or tuple(KINDS.values()), evidence, consult, findings)
     states = verdict.states()
     dropped, also = overlapping_findings(verdict.findings, states, evidence)
+    severities: dict[Key, Severity | None] = {
+        key: "remark" for key, opinion in verdict.opinions.items() if opinion.slight
+    }
     flags = [
         replace(
             finding,
             state=states[key],
-            severity=finding.severity if states[key] == "flagged" else None,
+            severity=severities.get(key, finding.severity) if states[key] == "flagged" else None,
             also=also.get(key, ()),
             refit=verdict.refit.get(key),
-            consensus=verdict.opinions.get(key),
+            consensus=opinion,
+            details={**finding.details, **(opinion.minority if opinion else {})},
         )
         for key, finding in verdict.findings.items()
+        for opinion in [verdict.opinions.get(key)]
         if key not in dropped
     ]
     place = {name: index for index, name in enumerate(KINDS)}
@@ -398,7 +393,6 @@ class Part(NamedTuple):
         began: when its first answer was given, in microseconds since 1970.
         items: items among them that others answered too.
         agreement: mean over these of the share of co-annotators who gave the same answer.
-        standard_error: of ``agreement`` over items.
     """
 
     began: int
@@ -412,8 +406,6 @@ class AnnotatorFigures:
     """One annotator's figures.
 
     Attributes:
-        answers: answers given, one an item.
-        items_shared: items among them that others answered too.
         agreement_with_peers: mean over the shared items of the share of co-annotators who gave
             exactly the same answer; None where no item is shared.
         agreement_interval: its 95% interval over items, within 0 to 1; None below two.

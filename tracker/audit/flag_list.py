@@ -22,6 +22,7 @@ from tracker.audit.flags import (
     flag_states,
     named_flag,
     read_flag_evidence,
+    select_last_numbers,
 )
 from tracker.audit.sentences import definitions_sentence, finding_json_with_sentence
 from tracker.core.errors import InvalidOption
@@ -42,10 +43,8 @@ class Flag(FlagSubject):
     """A recorded finding as it stands.
 
     Attributes:
-        state: with who made it, and when.
         first_observed: the figure at the first sighting; ``last_observed`` at the last.
         action: the last thing that was done, by whom, when and why.
-        why: the sentence.
         evidence: the figures when it was last seen, with the sentence.
     """
 
@@ -223,8 +222,8 @@ def _rows(project: ProjectInfo) -> tuple[Select[Any], Any]:
     settled = settling_changes(project.id)
     sighting, act = FlagSighting.__table__, FlagChange.__table__
     first, last, change = sighting.alias(), sighting.alias(), act.alias()
-    latest = _last(FlagSighting, project, "latest")
-    newest = _last(FlagChange, project, "newest")
+    latest = select_last_numbers(FlagSighting, project, "latest")
+    newest = select_last_numbers(FlagChange, project, "newest")
     statement = (
         select(
             FlagRow.__table__,
@@ -252,16 +251,6 @@ def _rows(project: ProjectInfo) -> tuple[Select[Any], Any]:
         .order_by(FlagRow.id)
     )
     return statement, settled.c.state
-
-
-def _last(table: Any, project: ProjectInfo, name: str) -> Any:
-    """The number of the last row of each flag."""
-    return (
-        select(table.flag_id, func.max(table.number).label("number"))
-        .where(table.project_id == project.id)
-        .group_by(table.flag_id)
-        .subquery(name)
-    )
 
 
 def _of(table: Any) -> Any:

@@ -9,7 +9,7 @@ from itertools import count
 from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, TypeAlias
 
-from sqlalchemy import Connection, Row, func, insert, select
+from sqlalchemy import Connection, Row, Subquery, func, insert, select
 
 from tracker.core import clock
 from tracker.core.errors import InvalidOption, NotFound
@@ -233,13 +233,7 @@ class Appeal(Record):
     """An annotator's objection to a flag, and what became of it.
 
     Attributes:
-        by: who objected.
-        at: when.
-        note: why.
         outcome: upheld, rejected, or what else was done: dismissed, resolved; None while it waits.
-        answered_by: who did that.
-        answered_at: when.
-        answer: the note with it.
     """
 
     by: str
@@ -331,22 +325,9 @@ class FlagState:
 def flag_states(connection: Connection, project: ProjectInfo) -> dict[int, FlagState]:
     """Every flag of a project, by its number."""
     settled = settling_changes(project.id)
-    changes = (
-        select(
-            FlagChange.flag_id,
-            func.max(FlagChange.number).label("number"),
-            func.max(FlagChange.made_at).label("moment"),
-        )
-        .where(FlagChange.project_id == project.id)
-        .group_by(FlagChange.flag_id)
-        .subquery("changes_made")
-    )
-    sightings = (
-        select(FlagSighting.flag_id, func.max(FlagSighting.number).label("number"))
-        .where(FlagSighting.project_id == project.id)
-        .group_by(FlagSighting.flag_id)
-        .subquery("times_seen")
-    )
+    moment = func.max(FlagChange.made_at).label("moment")
+    changes = select_last_numbers(FlagChange, project, "changes_made", moment)
+    sightings = select_last_numbers(FlagSighting, project, "times_seen")
     last_seen = (FlagSighting.flag_id == sightings.c.flag_id) & (
         FlagSighting.number == sightings.c.number
     )
@@ -383,6 +364,15 @@ def flag_states(connection: Connection, project: ProjectInfo) -> dict[int, FlagS
         number: FlagState(number, Key(*rest[:about]), *(*rest[about:], appeals.get(number)))
         for number, *rest in connection.execute(statement)
     }
+
+
+def select_last_numbers(
+    table: type[FlagChange | FlagSighting], project: ProjectInfo, name: str, *others: Any
+) -> Subquery:
+    """Return the number of the last row of each flag, and what else is asked of its rows."""
+    last = func.max(table.number).label("number")
+    mine = select(table.flag_id, last, *others).where(table.project_id == project.id)
+    return mine.group_by(table.flag_id).subquery(name)
 
 
 def named_flag(project: ProjectInfo, states: dict[int, FlagState], number: int) -> FlagState:

@@ -24,12 +24,7 @@ _FEWEST = 0.5  # added to either side of an odds ratio: it stays finite, and nea
 
 @dataclass(frozen=True)
 class Habits:
-    """One annotator's odds relative to the co-annotators of the same items.
-
-    Attributes:
-        leaning: of each category.
-        right: of giving what most of the others gave.
-    """
+    """One annotator's odds relative to the co-annotators of the same items."""
 
     leaning: Mapping[int, float]
     right: float

@@ -21,6 +21,7 @@ from tracker.audit.statistics.pair_dependence import (
     pair_dependence_witnesses,
     surely_dependent_pairs,
 )
+from tracker.core.audit_tallies import JointAnswers
 from tracker.core.tallies import Answer, FloatArray, Pattern, answers_in_pattern, share_of_same
 
 MINIMUM_INFORMATIVE = 10
@@ -50,8 +51,6 @@ class Effect:
         measure: "odds ratio" or "ratio" (1 is none), "difference" of shares or "points" of a
             scale (0 is none).
         value: None where undefined, ``inf`` where it has no bound.
-        low: the interval's lower end.
-        high: its upper end.
     """
 
     measure: Measure
@@ -65,22 +64,15 @@ class TestResult:
     """One kind's result for one annotator, and one category or other annotator if it is about one.
 
     Attributes:
-        kind: the kind's name.
-        annotator: the annotator's id.
-        category: the category's id, or None.
         observed: the annotator's own figure, None where there is none; of most kinds a share.
         expected: what the null hypothesis expects of it.
         peers: the co-annotators' figure, the annotator left out; None where there is none.
-        n: answers the figures rest on.
-        informative: items that could tell.
-        effect: how far off.
         p_value: None where no test was made.
         notable: whether the effect is large enough to be flagged.
         suspicious: whether to say "insufficient" if no test was made, or if the test is
             significant and the effect not notable.
         severity: how bad it is if it is flagged; None of a `Finding` that is not.
         other: the other annotator's id where the finding is about a pair.
-        details: further figures of the kind, ready for JSON.
     """
 
     kind: str
@@ -170,8 +162,6 @@ class Finding(TestResult):
     """A test's result after correction for all tests of the audit, and what follows from it.
 
     Attributes:
-        q_value: the p-value corrected for all tests of the audit (Benjamini-Hochberg).
-        significant: whether the q-value is low enough.
         state: "flagged"; "insufficient", if something looks off but too few items could tell or
             the second opinion does not confirm it; "clear".
         also: kinds of findings that this one explains, and which are not told apart.
@@ -215,12 +205,8 @@ class Finding(TestResult):
     ) -> dict[str, object]:
         """Return the figures as JSON; an effect without a bound is None there.
 
+        ``of`` is the annotator of whom it is told, where it is about a pair; the other is ``with``.
         The contract's JSON has a sentence, too: `tracker.audit.tables.finding_as_json`.
-
-        Args:
-            names: the annotators' names by id.
-            category_name: of the category that the finding is about.
-            of: the annotator of whom it is told, where it is about a pair; the other is ``with``.
         """
         partner = self.annotator if of is not None and of == self.other else self.other
         figures = self._figures()
@@ -267,8 +253,6 @@ class ProjectFinding(ABC):
     """A finding about a definition, some of the items or the design: about nobody's answers alone.
 
     Attributes:
-        kind: as in the contract.
-        severity: how bad it is.
         category: the id of the category that it is about, or None.
         certain: whether enough items could tell.
     """
@@ -350,7 +334,6 @@ class Kind:
     """One kind of finding.
 
     Attributes:
-        name: as in the contract.
         needs: fields of ``Evidence`` without which the kind is not asked.
         reads: fields that it looks at, too, where they are given.
         find: all findings in the evidence, tested or not; of very many, the p-values alone that
@@ -362,6 +345,7 @@ class Kind:
             compare annotators with each other.
         explains: kinds of findings that follow from this one, which is told alone.
         examples: the answers that show a finding.
+        minimum: informative items that its test needs.
         rows: what is looked up of the examples: the answers of the others, or instead of
             ``examples`` the fastest answers, or those that changed.
     """
@@ -375,6 +359,7 @@ class Kind:
     confirm: Callable[[TestResult, Consensus, Evidence], Opinion] | None = None
     explains: frozenset[str] = frozenset()
     examples: Examples = BY_DISAGREEMENT
+    minimum: int = MINIMUM_INFORMATIVE
     rows: Literal["answers", "fastest", "changed"] = "answers"
 
 
@@ -459,6 +444,46 @@ def opinion_of_points(
         _upper_normal(way * off, error),
         holds=spread > 0 and way * off / spread >= least,
     )
+
+
+SLIGHT, SLIGHT_PAIR, SLIGHT_SHIFT = 0.2, 0.12, 0.28
+"""Parts of the variance, and of the standard deviation, of all answers on a scale: who is further
+off by less in squared points, from the truth and from the others, and on average by less, is
+strict or lenient, and no more."""
+
+
+def with_slightness(
+    opinion: Opinion, annotator: int, consensus: Consensus, evidence: Evidence
+) -> Opinion:
+    """Return the opinion; ``slight`` if on a scale they are hardly worse than a typical one."""
+    share, points = consensus.of(annotator), evidence.points
+    if share is None or points is None:
+        return opinion
+    joint = consensus.joint
+    worth = np.array([points.get(answer[0], 0.0) if answer else 0.0 for answer in joint.answers])
+    squares = (worth[:, None] - worth) ** 2
+    distances = (share.truth * squares[share.own]).sum(axis=1)
+    typical = share.truth @ (share.typical * squares).sum(axis=1)
+    mean = _mean(worth[joint.answer], joint.weight)[0]
+    variance = _mean((worth[joint.answer] - mean) ** 2, joint.weight)[0] or 1.0
+    further = _mean(distances - typical, share.items)[0] / variance
+    apart = _distances_from_others(joint, worth)
+    pair = (apart[joint.annotators == annotator].sum() - np.median(apart)) / variance
+    shift = _mean(worth[share.own] - share.expected @ worth, share.items)[0] / math.sqrt(variance)
+    slight = further < SLIGHT and pair < SLIGHT_PAIR and abs(shift) < SLIGHT_SHIFT
+    return replace(opinion, slight=bool(slight))
+
+
+def _distances_from_others(joint: JointAnswers, worth: FloatArray) -> FloatArray:
+    """Return each annotator's mean squared distance from the others' answers to the same items."""
+    given, item = worth[joint.answer], joint.item
+    number, total, squares = (np.bincount(item, given**power)[item] for power in range(3))
+    apart = number * given**2 - 2 * given * total + squares
+    sums, pairs = (
+        np.bincount(joint.annotator, joint.weight * values, len(joint.annotators))
+        for values in (apart, number - 1)
+    )
+    return np.asarray(sums / np.maximum(pairs, 1))
 
 
 def opinion_of_fall(finding: TestResult, consensus: Consensus, least: float) -> Opinion:

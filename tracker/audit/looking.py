@@ -35,12 +35,7 @@ class Testing(TypedDict, total=False):
 
 
 class Looking(Testing, Selecting, total=False):
-    """All that an audit is asked, with the least effects that are worth a flag.
-
-    Attributes:
-        floors: the least effects by the names of thresholds.
-        config: a TOML file whose table [audit] has them.
-    """
+    """All that an audit is asked, with the least effects that are worth a flag."""
 
     floors: Mapping[str, float] | None
     config: str | Path | None

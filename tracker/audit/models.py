@@ -42,16 +42,9 @@ class ModelCategory(Record):
     """One category: a model with the people, and the people with each other on its items.
 
     Attributes:
-        category: its name.
         with_people: of all pairs of the model and a person of whom one gave the category, the
             share where both did; None if there is no such pair.
-        low: lower bound of its 95% interval.
-        high: the upper one.
-        agreements: the pairs in which both gave it.
-        potential_agreements: those in which one did.
         people: the same share of all pairs of two people on the items that the model answered.
-        people_agreements: the pairs of people in which both gave it.
-        people_potential: those in which one did.
     """
 
     category: str
@@ -70,12 +63,9 @@ class ModelAgreement:
     """One model and the people who answered the same items.
 
     Attributes:
-        model: its name.
-        items: that it and a person answered.
         with_people: mean over these items of the share of people who gave the model's answer;
             None if there is no such item, or no such figure of the question.
         low: lower bound of its 95% interval over items.
-        high: the upper one.
         people: how often two people gave the same answer, on the items that two or more of them
             and the model answered; None if there is none.
         majority: Cohen's kappa with what most people gave, on the items on which one answer was

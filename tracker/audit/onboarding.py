@@ -51,15 +51,12 @@ class Onboarding(Record):
 
     Attributes:
         against: "gold", the answers of references; "peers", what most of the others answered.
-        answers: first answers that were compared, in the order of their times.
         right: how many of them were as the gold, or as most of the others.
-        share: of them; None if there are none.
         at_least: the bar: against peers what these reach against each other on the same items.
         at_most: the share of somebody who is not ready.
         after: the answers after which the verdict was reached.
         more: about how many more answers a verdict takes at the rate so far; 0 if there is one.
         error_rate: the greatest probability of each wrong verdict, however often it is asked for.
-        gold_items: the items that have a truth.
     """
 
     project: str

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, Unpack
 
 from sqlalchemy import Connection
 
+from tracker.agreement.query import has_order
 from tracker.audit.counts_sql import select_answer_durations, select_joint_sample
 from tracker.audit.evidence import (
     DEFAULT_ALPHA,
@@ -22,7 +23,7 @@ from tracker.audit.kind import Kind, TestResult
 from tracker.audit.kinds import KINDS
 from tracker.audit.kinds.drift import drift_falls_since
 from tracker.audit.shared_sql import count_items_beside_models, count_shared_items
-from tracker.core.audit_tallies import FileTallies, JointAnswers, SharedItems
+from tracker.core.audit_tallies import FileTallies, JointAnswers
 from tracker.core.errors import InvalidOption
 from tracker.core.tallies import AnnotatorTallies, answers_in_pattern
 from tracker.counts.annotator_patterns import gold_tallies
@@ -47,10 +48,6 @@ class AuditQuery:
     """What an audit looks for, among which answers.
 
     Attributes:
-        alpha: the false discovery rate to hold over all tests.
-        floors: the least effects of a flag that differ from their defaults.
-        kinds: what to look for.
-        filter: which answers.
         evidence: how many items to show for each finding that stands up.
     """
 
@@ -210,21 +207,17 @@ def gather_second_opinion(
 
 
 def _points(connection: Connection, question: QuestionInfo) -> dict[int, float] | None:
-    """Each category's place in the declared order, or its number; None on a nominal scale."""
+    """Return each category's place in order, or its number; None if there is no order."""
     if question.scale == "nominal" or question.answers != "one":
         return None
     names = category_names(connection, question)
     if question.scale == "ordinal":
-        return {category: float(place) for place, category in enumerate(sorted(names), start=1)}
+        places = {category: float(place) for place, category in enumerate(names, start=1)}
+        return places if has_order(question, names) else None
     return {category: float(name) for category, name in names.items()}
 
 
-def _shared_items(connection: Connection, selection: Selection, evidence: Evidence) -> SharedItems:
-    return count_shared_items(connection, selection, _most_answers(evidence))
-
-
 def _most_answers(evidence: Evidence) -> int:
-    """Return the greatest number of answers to an item."""
     return max(map(answers_in_pattern, evidence.columns.patterns), default=0)
 
 
@@ -232,7 +225,6 @@ class _Count(NamedTuple):
     """How a field of the evidence is counted.
 
     Attributes:
-        make: what counts it, given the tallies.
         there: whether the labels hold what it is about.
         of_spans: whether a project of spans has it, too.
     """
@@ -270,7 +262,11 @@ _COUNTS = {
         lambda connection, selection, _: count_timeline_blocks(connection, selection, _BLOCKS),
         lambda _, there: there.times,
     ),
-    "pairs": _Count(_shared_items),
+    "pairs": _Count(
+        lambda connection, selection, evidence: count_shared_items(
+            connection, selection, _most_answers(evidence)
+        )
+    ),
     "orders": _Count(
         lambda connection, selection, _: count_shown(connection, selection),
         lambda selection, _: bool(selection.question.preference),

@@ -68,14 +68,10 @@ class Audit(Shown):
     """The findings on a project's annotators, by name.
 
     Attributes:
-        project: its name.
-        annotators: in the order of their names.
-        categories: names by id.
         selection: which answers the findings rest on, as JSON; None for all.
         not_applicable: kinds that could not be looked for, and what is missing: a field of
             `Evidence`, or "spans" if it is not looked for in spans.
         shown: of findings that stand up, the items that show them best, as JSON.
-        question: the name of the question that was answered.
         models: names by id of the models that answered, and were not asked for: people are held
             beside them, and they are in no figure.
         definitions: what is wrong with a definition or some of the items, not with a person.
@@ -284,13 +280,10 @@ _SHARES = {"category_shares": "answers", "peer_shares": "items_shared"}
 def renamed_audit(
     audit: Audit, names: Mapping[int, str], ids: Mapping[str, int] | None = None
 ) -> Audit:
-    """The audit with other names of the annotators, in the order of these.
+    """Return the audit with other names of the annotators, in the order of these.
 
-    Args:
-        audit: the audit.
-        names: the other names, by the annotators' numbers.
-        ids: the numbers of all annotators of the project, also of those left out, by name; without
-            them the selection keeps its names.
+    ``ids`` are the numbers of all annotators of the project, also of those left out, by name;
+    without them the selection keeps its names.
     """
     annotators = (replace(annotator, name=names[annotator.id]) for annotator in audit.annotators)
     selection = audit.selection
@@ -369,12 +362,7 @@ def _small(share: float, answers: int, least: int) -> bool:
 
 @dataclass(frozen=True, repr=False)
 class AuditByQuestion(Shown):
-    """The findings on a project's annotators, question by question.
-
-    Attributes:
-        project: its name.
-        audits: of each question, in the order in which the questions were made.
-    """
+    """The findings on a project's annotators, question by question."""
 
     project: str
     audits: tuple[Audit, ...]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, NamedTuple
 
 from sqlalchemy import Connection
@@ -11,18 +12,18 @@ from sqlalchemy import Connection
 from tracker.agreement.counts_sql import select_answer_details
 from tracker.agreement.query import Query
 from tracker.agreement.run import assess_project_spans
-from tracker.agreement.spans import AnnotatorSpans
 from tracker.audit.counts_sql import select_fastest_items
-from tracker.audit.definitions import definitions_and_flags
+from tracker.audit.definitions import find_definitions
 from tracker.audit.design import design_findings
-from tracker.audit.details import with_explained, with_minorities, with_order
+from tracker.audit.details import with_explained, with_order
+from tracker.audit.divided import divide_findings
 from tracker.audit.evidence import Evidence
 from tracker.audit.findings import audit, audited_annotator_figures, judge_tests, make_tests
 from tracker.audit.kind import Finding, Key, ProjectFinding
 from tracker.audit.kinds import KINDS
 from tracker.audit.kinds.copying import COPYING_FROM_MODELS
 from tracker.audit.kinds.odd_import import ODD_IMPORT
-from tracker.audit.odd_files import file_shifts
+from tracker.audit.odd_files import with_shifts
 from tracker.audit.query import (
     AuditQuery,
     gather_evidence,
@@ -250,8 +251,7 @@ def _audits(
     connection: Connection, questions: Sequence[QuestionInfo], query: AuditQuery
 ) -> list[Audit]:
     counted = [_counted(connection, question, query) for question in questions]
-    tests = [make_tests(query.kinds, basis.evidence) for basis in counted]
-    judged = judge_tests(tests, query.alpha)
+    judged = _judged(connection, query, counted)
     return [_audit(connection, query, *pair) for pair in zip(counted, judged, strict=True)]
 
 
@@ -260,7 +260,7 @@ def audit_with_tallies(
 ) -> tuple[Audit, AnnotatorTallies]:
     """Return the audit of one question, and the tallies it rests on; none of spans."""
     counted = _counted(connection, question, query)
-    (judged,) = judge_tests([make_tests(query.kinds, counted.evidence)], query.alpha)
+    (judged,) = _judged(connection, query, [counted])
     return _audit(connection, query, counted, judged), counted.evidence.tallies
 
 
@@ -277,11 +277,8 @@ def people_giving_model_answers(
     needs = COPYING_FROM_MODELS.reads
     evidence = gather_evidence(connection, selection, query, there, needs=needs, models=models)
     copiers: dict[int, list[int]] = {}
-    for flag in audit(
-        evidence,
-        query.kinds,
-        lambda findings: gather_second_opinion(connection, selection, evidence, findings),
-    ):
+    consult = partial(gather_second_opinion, connection, selection, evidence)
+    for flag in audit(evidence, query.kinds, consult):
         if flag.state == "flagged" and flag.other is not None:
             copiers.setdefault(flag.other, []).append(flag.annotator)
     return copiers
@@ -305,29 +302,29 @@ def _counted(connection: Connection, question: QuestionInfo, query: AuditQuery) 
     return _Counted(selection, there, evidence, models)
 
 
+def _judged(
+    connection: Connection, query: AuditQuery, counted: Sequence[_Counted]
+) -> list[dict[Key, Finding]]:
+    tests = [make_tests(query.kinds, basis.evidence) for basis in counted]
+    if ODD_IMPORT in query.kinds:
+        asked = [(basis.selection, basis.evidence) for basis in counted]
+        moved = with_shifts(connection, asked, [test.results for test in tests])
+        tests = [test._replace(results=results) for test, results in zip(tests, moved, strict=True)]
+    return judge_tests(tests, query.alpha)
+
+
 def _audit(
     connection: Connection, query: AuditQuery, counted: _Counted, judged: Mapping[Key, Finding]
 ) -> Audit:
     """Return the audit of one question, by its findings as they were judged."""
     selection, there, evidence, models = counted
     question = selection.question
-    findings = audit(
-        evidence,
-        query.kinds,
-        lambda doubts: gather_second_opinion(connection, selection, evidence, doubts),
-        judged,
-    )
+    consult = partial(gather_second_opinion, connection, selection, evidence)
+    findings = audit(evidence, query.kinds, consult, judged)
     categories = category_names(connection, question)
-    findings = with_order(connection, selection, with_minorities(findings, evidence))
-    suspicions = [flag for flag in findings if flag.state != "clear"]
-    shifts = file_shifts(connection, selection, evidence, suspicions)
+    findings = with_order(connection, selection, findings)
     findings = [
-        flag.with_details(
-            shifts.get(flag.annotator, {})
-            if flag.kind == ODD_IMPORT.name
-            else relabeling_details(flag, evidence, categories)
-        )
-        for flag in findings
+        flag.with_details(relabeling_details(flag, evidence, categories)) for flag in findings
     ]
     findings = with_explained(findings, evidence)
     if question.answers == "spans":
@@ -336,10 +333,11 @@ def _audit(
         rows = audited_figure_rows(connection, selection, evidence, categories, timed=there.times)
     names = annotator_names(connection, question.project)
     definitions: list[ProjectFinding] = []
+    findings, divided = divide_findings(evidence, findings, consult, categories)
     complete = query.kinds == tuple(KINDS.values())
     if complete and question.answers != "spans":
-        findings, definitions = definitions_and_flags(
-            connection, selection, evidence, categories, findings
+        definitions = find_definitions(
+            connection, selection, evidence, categories, findings, divided
         )
     design = design_findings(connection, selection, evidence) if complete else []
     flags: dict[int, list[Finding]] = {}
@@ -390,27 +388,22 @@ def audited_annotator_rows(
 def _span_rows(
     connection: Connection, question: QuestionInfo, choice: AnswerFilter
 ) -> dict[int, dict[str, Any]]:
+    """Return annotators of spans in the columns of all; agreement is exact F1 with the rest."""
     assessment, _ = assess_project_spans(connection, question, Query(filter=choice))
-    numbers = {
-        name: number for number, name in annotator_names(connection, question.project).items()
-    }
+    names = annotator_names(connection, question.project)
+    numbers = {name: number for number, name in names.items()}
     return {
-        numbers[annotator.annotator]: _span_row(annotator, list(assessment.names))
+        numbers[annotator.annotator]: {
+            "answers": annotator.answers,
+            "items_shared": annotator.exact.documents,
+            "agreement_with_peers": annotator.exact.value,
+            "self_agreement": None,
+            "gold_accuracy": None,
+            "category_shares": {name: annotator.shares.get(name, 0.0) for name in assessment.names},
+            "peer_shares": {},
+            "spans": annotator.spans,
+        }
         for annotator in assessment.annotators
-    }
-
-
-def _span_row(annotator: AnnotatorSpans, categories: Sequence[str]) -> dict[str, Any]:
-    """An annotator of spans in the columns of all others; agreement is exact F1 with the rest."""
-    return {
-        "answers": annotator.answers,
-        "items_shared": annotator.exact.documents,
-        "agreement_with_peers": annotator.exact.value,
-        "self_agreement": None,
-        "gold_accuracy": None,
-        "category_shares": {name: annotator.shares.get(name, 0.0) for name in categories},
-        "peer_shares": {},
-        "spans": annotator.spans,
     }
 
 
@@ -422,18 +415,9 @@ def audited_figure_rows(
     *,
     timed: bool,
 ) -> dict[int, dict[str, Any]]:
-    """One row per annotator with an answer, by id.
+    """Return one row per annotator with an answer, by id: the figures as JSON.
 
-    ``answers``; ``items_shared`` with others; ``agreement_with_peers`` with its interval and the
-    peers' own, ``agreement_of_peers``; ``mean_difference`` from the
-    others on an ordered scale, with its standard deviation, ``spread_of_difference``;
-    ``kappa_with_majority`` of the others; ``self_agreement``
-    over ``repeats``; ``gold_accuracy`` over ``gold_answers``; ``median_seconds``; ``days_active``
-    between ``first_answer`` and ``last_answer``; ``category_shares``, and ``peer_shares`` of the
-    others on the same items; ``differs``, the answers that are most often not those of the
-    majority of the others; ``course``, the agreement in parts of the annotator's time, if it was
-    looked for drift. None where there is no such figure; days are looked up of answers
-    that are ``timed``.
+    None where there is no such figure; days are looked up of answers that are ``timed``.
     """
     active = count_active_days(connection, selection) if timed else {}
     rows = {}

@@ -13,7 +13,8 @@ annotators'. Two who answer too much alike count as one (`pair_dependence`).
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Annotated
 
 import numpy as np
@@ -61,6 +62,8 @@ class Opinion(Record):
         effect: how far off, in the measure of the finding's own effect.
         p_value: one-sided, in the direction of the finding; None if nothing could be tested.
         holds: whether the effect is as large as the finding needs.
+        minority: what says that the annotators may be experts, as details of the finding.
+        slight: whether it hardly matters on a scale.
     """
 
     observed: float | None
@@ -68,11 +71,14 @@ class Opinion(Record):
     effect: Annotated[float | None, Json(write=finite_or_none, kind=float | None)]
     p_value: float | None
     holds: Annotated[bool, Hidden]
+    minority: Annotated[Mapping[str, int], Hidden] = field(default_factory=dict)
+    slight: Annotated[bool, Hidden] = False
 
     @property
     def agrees(self) -> bool:
         """Whether the finding stands up."""
-        return self.holds and self.p_value is not None and self.p_value <= SURE
+        sure = self.p_value is not None and self.p_value <= SURE
+        return self.holds and sure and not self.minority
 
 
 @dataclass(frozen=True)
@@ -81,7 +87,6 @@ class Share:
 
     Attributes:
         own: place of each answer; shape (answers,), as are the next two.
-        items: to how many items it was given.
         late: 1 from the moment of a fall on, 0 before it, -1 if that is not known.
         truth: probability of each answer to be true; shape (answers, q).
         typical: what a typical annotator gives if each answer is true; shape (q, q).
@@ -114,12 +119,8 @@ class Consensus:
     """What is found true, each annotator's errors, and who answers too much alike.
 
     Attributes:
-        joint: the answers.
-        fitted: the model.
         typical: the median annotator's errors; shape (q, q).
-        pairs: those of enough items in common.
         excess: how much more than explained each pair agrees; shape (pairs,).
-        error: its standard error.
     """
 
     joint: JointAnswers

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import shlex
 import sys
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from shlex import quote
 from typing import Any, Final, NamedTuple, TypeAlias
@@ -55,19 +56,13 @@ def lacking_evidence_sentence(need: str) -> str:
 
 
 def finding_sentence(finding: TestResult, annotator: str, other: str | None = None) -> str | None:
-    """Return the sentence; None if the finding is clear.
-
-    Args:
-        finding: as JSON.
-        annotator: the annotator's name; for a pair, of the one with the lower id.
-        other: the name of the other one of a pair.
-    """
+    """Return the sentence; None if it is clear. Of a pair ``annotator`` has the lower id."""
     if finding["state"] == "clear":
         return None
     names = _names(finding, annotator, other or "")
     sentence = _sentence(finding, names, _FROM_MODEL if _of_model(finding) else None)
     if finding["q_value"] is None:
-        return f"{sentence}, but {_short_of_items(finding['informative'])}."
+        return f"{sentence}, but {_short_of_items(finding['kind'], finding['informative'])}."
     parts = [sentence]
     # Of a small team an honest pair stands out, too: its p would be read as an accusation.
     if finding["with"] is None or finding["state"] == "flagged":
@@ -108,9 +103,10 @@ def _also(finding: TestResult, names: Names) -> Iterator[str]:
     if details.get("relabeling"):
         yield _relabeling(details)
     if details.get("divided"):
-        yield f"but {names.category} is read in two ways, and the answers cannot say who is right"
-    elif details.get("minority"):
-        yield _MINORITY
+        category, who = details["divided"], names.annotator
+        yield f"but “{category}” is read in two ways, and {who} does not stand out on either side"
+    elif not _CANNOT_SAY.isdisjoint(details):
+        yield _may_be_experts(details, names)
     if "import" in details:
         yield _what_to_do_with_file(details)
 
@@ -131,8 +127,10 @@ def own_finding_sentence(finding: TestResult) -> str:
     """Return a finding as its annotator is told of it: what was seen, without any test."""
     other = "a model" if _of_model(finding) else "another annotator"
     names = Names("you", f"“{finding['category']}”", other)
-    form = _OWN_ON_GOLD if "against" in finding["details"] else OWN_SENTENCES.get(finding["kind"])
-    sentence = _sentence(finding, names, form)
+    against_gold = "against" in finding["details"]
+    sentence = _sentence(
+        finding, names, None if against_gold else OWN_SENTENCES.get(finding["kind"])
+    )
     unsure = "" if finding["state"] == "flagged" else _TOO_FEW_TO_BE_SURE
     return f"{sentence[:1].upper()}{sentence[1:]}{unsure}."
 
@@ -182,38 +180,17 @@ SENTENCES: Final[dict[str, str]] = {
 SENTENCES["category_bias"] = SENTENCES["constant_category"]
 
 OWN_SENTENCES: Final[dict[str, str]] = {
-    "constant_category": "you gave {category} in {given} of {n} answers to items that others "
-    "answered too ({observed}); on the same items the others gave it {peers} of the time",
     "random_answers": "your answers to {n} items look random beside those of the others",
-    "severity_bias": "you answered {distance:.2f} points {side} the others of the same {n} items "
-    "on average ({observed:.2f} against {peers:.2f})",
     "low_agreement": "you gave the same answer as another annotator of the same item {observed} of "
     "the time over {n} items; two of the others did so {peers} of the time",
     "low_gold_accuracy": "you were right on {right} of {n} items whose answer is known "
     "({observed}); the others are right {peers} of the time on such items",
-    "low_self_agreement": "you gave the same answer again in {same} of {n} repeated items "
-    "({observed}); on items as contested the others did so {peers} of the time",
     "odd_import": "your answers of {file} agree with the others' {observed} of the time, those of "
     "other files {expected}",
     "drift": "your {of} fell from {expected} to {observed} since {since}",
-    "position_bias": "you preferred the one shown first in {observed} of the {informative} "
-    "answers that can tell; the strengths of the two explain {expected}",
-    "straight_lining": "you gave the same answer as just before on {observed} of {informative} "
-    "contested items; the items explain {expected}",
-    "too_fast": "you took {median_seconds:.3g} seconds an answer (median of {n}), {faster:.1f} "
-    "times faster than is usual for the same items",
-    "copying": "you and {other} gave the same answer against most of the others on "
-    "{shared_minority_answers} of {n} shared items; by chance about {by_chance} would be expected",
-    "empty_answers": "you left {given} of {n} items that others saw too without a category "
-    "({observed}); the others left {peers} of them empty",
 }
-"""Likewise, for the annotator's own eyes."""
+"""For the annotator's own eyes, where you in place of the name is not enough."""
 
-OWN_SENTENCES["category_bias"] = OWN_SENTENCES["constant_category"]
-_OWN_ON_GOLD: Final = (
-    "you gave {category} in {observed} of {n} answers to items whose answer is known, and it is "
-    "right for {expected} of them"
-)
 _TOO_FEW_TO_BE_SURE: Final = ", but on too few items to be sure"
 _FROM_MODEL: Final = (
     "{annotator} gives {other}'s answer on {shared_minority_answers} of the {informative} items on "
@@ -255,11 +232,13 @@ def _sentence(test_result: TestResult, names: Names, own: str | None = None) -> 
         "faster": 1.0 / (effect or 1.0),
         "by_chance": _about(details.get("expected_minority_answers", 0.0)),
         "since": details.get("since", "")[:16].replace("T", " "),
+        "of": details.get("of", "agreement"),
     }
     values = {**test_result, **details, **names._asdict(), **given}
     form = own or (_ON_GOLD if "against" in details else SENTENCES.get(test_result["kind"], _PLAIN))
     return form.format_map(
-        {
+        defaultdict(lambda: _Figure(None))
+        | {
             name: _Figure(value) if value is None or isinstance(value, float) else value
             for name, value in values.items()
         }
@@ -273,18 +252,19 @@ _ALIKE_ALONE = (
     "but two who are both right agree as often, and the answers that they share against most of "
     "the others are too few to be sure"
 )
-_MINORITY = (
-    "but those who stand out agree with each other there, and the answers cannot say who is right: "
-    "give the truth for 30% of the items"
-)
+_CANNOT_SAY: Final = frozenset({"minority", "known_right"})
+"""Details of findings that the answers confirm, but whose annotators may be right."""
 _RIGHT = {"ratio": " right", "difference": " right"}  # of a share of right answers
 
 
-def _short_of_items(informative: int) -> str:
-    from tracker.audit.kind import MINIMUM_INFORMATIVE  # with numpy, which a list does not load
+def _short_of_items(kind: str, informative: int) -> str:
+    from tracker.audit.kinds import KINDS  # with numpy, which a list does not load
 
+    minimum = KINDS.get(kind, KINDS["low_agreement"]).minimum
+    if informative >= minimum:
+        return "these answers vary too little for a test"
     number = "none" if informative == 0 else f"only {informative}"
-    return f"{number} of the items could show a difference; {MINIMUM_INFORMATIVE} are needed"
+    return f"{number} of the items could show a difference; {minimum} are needed"
 
 
 def _tested(test_result: TestResult) -> str:
@@ -314,7 +294,9 @@ def _of_model(finding: TestResult) -> bool:
 
 
 def _second_opinion(test_result: TestResult) -> str:
-    flagged = test_result["state"] == "flagged"
+    flagged = test_result["state"] == "flagged" or not _CANNOT_SAY.isdisjoint(
+        test_result["details"]
+    )
     if not flagged and test_result["consensus"]["p_value"] is None:
         return _UNTESTED
     observed, expected = test_result["consensus"]["observed"], test_result["consensus"]["expected"]
@@ -368,9 +350,28 @@ def _what_to_do_with_file(details: Mapping[str, Any]) -> str:
     moved = ""
     if rows:
         by = f"{count_noun(abs(rows), 'row')} {'down' if rows > 0 else 'up'}"
-        share = percent_text(details["agreement_moved"])
-        moved = f"moved by {by} they agree {share} of the time; "
+        share, before = map(
+            percent_text, (details["agreement_moved"], details["agreement_unmoved"])
+        )
+        moved = f"moved by {by} they agree {share} of the time instead of {before}; "
     return f"{moved}mend the file, and import it again: tracker imports undo {details['import']}"
+
+
+def _may_be_experts(details: TestResult, names: Names) -> str:
+    """Return why the answers cannot say who is right, or that known truths do."""
+    if "known" in details:
+        right = f"{details['known_right']} of {details['known']} known items"
+        return f"but on {right} the truth is theirs, not that of most of the others"
+    if names.other:
+        reading = "one may copy most of the other's answers, or both may be the experts"
+    else:
+        agreeing = count_noun(details["minority"], "other")
+        verb = "agrees" if details["minority"] == 1 else "agree"
+        reading = (
+            f"{agreeing} {verb} with {names.annotator} against the majority on these items: they "
+            "may be the experts, or copy"
+        )
+    return f"but {reading}; give the truth for 30% of the items"
 
 
 def _small(probability: float) -> str:

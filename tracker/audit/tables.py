@@ -93,38 +93,63 @@ def finding_as_json(audit: Audit, annotator: AuditedAnnotator, flag: Finding) ->
 def audit_view(
     audit: Audit, *, clear: bool = False, limit: int | None = None
 ) -> Iterator[RenderableType]:
+    """Yield the parts of the page of one question, as `audit_by_question_view`."""
+    from tracker.audit.result import AuditByQuestion
+
+    of_one = AuditByQuestion(audit.project, (audit,))
+    yield from audit_by_question_view(of_one, clear=clear, limit=limit)
+
+
+def audit_by_question_view(
+    audit_by_question: AuditByQuestion, *, clear: bool = False, limit: int | None = None
+) -> Iterator[RenderableType]:
     """Yield the parts of the page: the strongest findings first, at most ``limit`` of them.
 
     Findings that are clear are shown only on request.
     """
-    flagged = len({annotator.name for annotator, _ in audit.flagged()})
-    total = len(audit.annotators)
-    has = "has" if flagged == 1 else "have"
+    from tracker.audit.result import MOST_LOST
+
+    audits = audit_by_question.audits
+    several = len(audits) > 1
+    names = {annotator.name for audit in audits for annotator in audit.annotators}
+    flagged = len({annotator.name for _, annotator, _ in audit_by_question.flagged()})
     yield Text.assemble(
-        (audit.project, "bold"),
-        f"  {count_cell(flagged)} of {count_noun(total, 'annotator')} "
-        f"{has} at least one flagged finding",
+        (audit_by_question.project, "bold"),
+        f"  {count_cell(flagged)} of {count_noun(len(names), 'annotator')} "
+        f"{'has' if flagged == 1 else 'have'} at least one flagged finding"
+        + (f" in {count_noun(len(audits), 'question')}" if several else ""),
     )
-    yield from selection_view(audit.selection)
-    payload = audit.to_dict(clear=clear)
-    yield from design_view(payload["design"])
-    yield from definitions_view(payload["definitions"])
-    findings = audit.by_strength(clear=clear)
-    for annotator, flag in findings[:limit]:
-        yield from finding_lines(annotator.name, finding_as_json(audit, annotator, flag))
+    yield from selections_view({audit.question: audit.selection for audit in audits})
+    # Of a text the same is said of every question.
+    design = {str(row): row for audit in audits for row in audit.design_values()}
+    yield from design_view([*design.values()])
+    for audit in audits:
+        yield from definitions_view(audit.definition_values(), audit.question if several else None)
+    findings = audit_by_question.by_strength(clear=clear)
+    for audit, annotator, flag in findings[:limit]:
+        values = finding_as_json(audit, annotator, flag)
+        yield from finding_lines(annotator.name, values, audit.question if several else None)
     if limit is not None and len(findings) > limit:
         yield Text(f"{count_noun(len(findings) - limit, 'more finding')}: --limit 0", style="dim")
-    if payload["yardstick"]["lost"]:
-        yield Text(_LOST.format(share=share_cell(audit.standing_out)), style="yellow")
-    yield from _models_left_out(audit.project, audit.models_left_out, alone=not audit.annotators)
-    if audit.not_applicable:
-        yield Text(f"not looked for: {_lacking(audit.not_applicable)}", style="dim")
-    rows = payload["annotators"]
+    for audit in audits:
+        if audit.standing_out > MOST_LOST:
+            lost = _LOST.format(share=share_cell(audit.standing_out))
+            yield Text(f"{audit.question}: {lost}" if several else lost, style="yellow")
+    models = sorted({name for audit in audits for name in audit.models_left_out})
+    yield from _models_left_out(audit_by_question.project, models, alone=not names)
+    yield from _not_looked_for(audit_by_question)
+    rows = [
+        {**({"question": audit.question} if several else {}), **row}
+        for audit in audits
+        for row in audit.to_dict(clear=clear)["annotators"]
+    ]
+    if several:
+        rows.sort(key=lambda row: (not finding_kinds(row), row["annotator"]))
     if len(rows) > _MOST_ROWS:
-        # Those to look at first: with a finding, then by agreement with the others.
-        rows.sort(key=lambda row: (not finding_kinds(row), row["agreement_with_peers"] or 0))
+        if not several:  # with a finding, then by agreement with the others
+            rows.sort(key=lambda row: (not finding_kinds(row), row["agreement_with_peers"] or 0))
         yield Text(f"The {_MOST_ROWS} to look at first; for all of them: --json")
-    yield listing_table(people_columns(rows), rows[:_MOST_ROWS])
+    yield listing_table(PEOPLE_OF_SEVERAL if several else people_columns(rows), rows[:_MOST_ROWS])
 
 
 def design_view(design: Sequence[Mapping[str, Any]]) -> Iterator[RenderableType]:
@@ -159,54 +184,6 @@ def _models_left_out(
         from tracker.agreement.sentences import models_left_out_sentence
 
         yield Text(models_left_out_sentence(models, project, alone=alone), style="yellow")
-
-
-def audit_by_question_view(
-    audit_by_question: AuditByQuestion, *, clear: bool = False, limit: int | None = None
-) -> Iterator[RenderableType]:
-    """Yield the parts of the page as `audit_view`; of several questions together."""
-    if len(audit_by_question.audits) == 1:
-        yield from audit_view(audit_by_question.audits[0], clear=clear, limit=limit)
-        return
-    names = {annotator.name for audit in audit_by_question.audits for annotator in audit.annotators}
-    flagged = len({annotator.name for _, annotator, _ in audit_by_question.flagged()})
-    yield Text.assemble(
-        (audit_by_question.project, "bold"),
-        f"  {count_cell(flagged)} of {count_noun(len(names), 'annotator')} "
-        f"{'has' if flagged == 1 else 'have'} at least one flagged finding "
-        f"in {count_noun(len(audit_by_question.audits), 'question')}",
-    )
-    yield from selections_view(
-        {audit.question: audit.selection for audit in audit_by_question.audits}
-    )
-    # Of a text the same is said of every question.
-    design = {str(row): row for audit in audit_by_question.audits for row in audit.design_values()}
-    yield from design_view([*design.values()])
-    for audit in audit_by_question.audits:
-        yield from definitions_view(audit.definition_values(), audit.question)
-    findings = audit_by_question.by_strength(clear=clear)
-    for audit, annotator, flag in findings[:limit]:
-        values = finding_as_json(audit, annotator, flag)
-        yield from finding_lines(annotator.name, values, audit.question)
-    if limit is not None and len(findings) > limit:
-        yield Text(f"{count_noun(len(findings) - limit, 'more finding')}: --limit 0", style="dim")
-    payloads = [audit.to_dict() for audit in audit_by_question.audits]
-    for audit, payload in zip(audit_by_question.audits, payloads, strict=True):
-        if payload["yardstick"]["lost"]:
-            lost = _LOST.format(share=share_cell(audit.standing_out))
-            yield Text(f"{audit.question}: {lost}", style="yellow")
-    models = sorted({name for audit in audit_by_question.audits for name in audit.models_left_out})
-    yield from _models_left_out(audit_by_question.project, models, alone=not names)
-    yield from _not_looked_for(audit_by_question)
-    if sum(len(audit.annotators) for audit in audit_by_question.audits) > _MOST_ROWS:
-        yield Text(f"The {_MOST_ROWS} to look at first; for all of them: --json")
-    rows = [
-        {"question": audit.question, **row}
-        for audit, payload in zip(audit_by_question.audits, payloads, strict=True)
-        for row in payload["annotators"]
-    ]
-    rows.sort(key=lambda row: (not finding_kinds(row), row["annotator"]))
-    yield listing_table(PEOPLE_OF_SEVERAL, rows[:_MOST_ROWS])
 
 
 def _not_looked_for(audit_by_question: AuditByQuestion) -> Iterator[RenderableType]:
@@ -294,7 +271,10 @@ def flag_view(payload: Mapping[str, Any]) -> Iterator[RenderableType]:
     yield Text(payload["why"] or "")
     yield from selection_view(payload["evidence"]["selection"])
     figures = [
-        {"figure": name.replace("_", " "), "value": _number(value)}
+        {
+            "figure": name.replace("_", " "),
+            "value": f"{value:.4g}" if isinstance(value, float) else str(value),
+        }
         for name, value in _figures(payload["evidence"])
         if name not in _TOLD
     ]
@@ -338,13 +318,6 @@ def _figures(evidence: Mapping[str, Any], under: str = "") -> Iterator[tuple[str
             yield f"{under}{name}", value
 
 
-def _number(value: Any) -> str:
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
-
-
-# -- Slices of the items in the terminal ----------------------------------------------------------
-
-
 _MOST_SLICES: Final = 60
 
 
@@ -361,9 +334,6 @@ def slices_view(project: str, rows: Sequence[Mapping[str, Any]]) -> Iterator[Ren
         return
     yield listing_table(SLICES, rows[:_MOST_SLICES])
     yield Text("explains: the share of all disagreement that the slice adds", style="dim")
-
-
-# -- What is plainly wrong with a project, in the terminal ----------------------------------------
 
 
 _READINESS_STYLES: Final = {

@@ -48,7 +48,6 @@ class Figures(NamedTuple):
         question: its name; None if the project asks no other.
         recent: the last change of the level of agreement; None if there is none.
         changes: of single annotators, categories and shares.
-        audit: the audit of the question.
     """
 
     question: str | None
@@ -92,10 +91,6 @@ class Concern:
         subject: "period", "slice", "category", "annotator", "pair", "import", "share" or "project".
         names: of what it is about: annotators, the category, attribute and value, the day.
         kind: of the finding; "recent" and "changed" of changes over time.
-        question: whose, if the project asks several.
-        explained: the share of the disagreement; None if that cannot be told.
-        severity: of a finding about annotators.
-        finding: as JSON, with its sentence ``why``.
         verb: the words of the command that shows more, without the project.
     """
 
@@ -147,7 +142,6 @@ class Verdict(NamedTuple):
     """What is plainly wrong with a project, and how large a thing could not have been seen.
 
     Attributes:
-        concerns: the weightiest first.
         detectable_gap: by how much less an annotator has to agree with the others to be found in
             most cases, of the question in which that is most; None if nobody could be.
         weakest: whether the labels of the weakest question can be trusted; None without a figure.
@@ -233,7 +227,6 @@ def _of_question(figures: Figures) -> Iterator[Concern]:
             row["subject"], (row["name"],), "changed", name, None, None, row,
             ("agreement", "--since", row["day"]),
         )  # fmt: skip
-    divided = set()
     for row in figures.audit["definitions"]:
         if row["state"] != "flagged" or row["settled"]:
             continue
@@ -242,26 +235,20 @@ def _of_question(figures: Figures) -> Iterator[Concern]:
             continue  # those of a worse period say the same again
         names = (row["attribute"], row["value"]) if slices else (row["category"],)
         verb = ("agreement", "--by", "slice") if slices else ("audit",)
-        divided |= set() if slices else {row["category"]}
         yield _concern(row, names, name, row.get("explained"), verb)
     for row in figures.audit["design"]:
         if row["settled"]:
             continue
         yield Concern("project", (), row["kind"], None, None, None, row, ("audit",))
-    yield from _of_people(figures, divided)
+    yield from _of_people(figures)
 
 
-def _of_people(figures: Figures, divided: set[str]) -> Iterator[Concern]:
-    """Yield one concern an annotator, file and pair, of its gravest finding.
-
-    What is about a category that is read in two ways is left to the definition.
-    """
+def _of_people(figures: Figures) -> Iterator[Concern]:
+    """Yield one concern an annotator, file and pair, of its gravest finding."""
     findings: dict[tuple[str, tuple[str, ...]], list[Mapping[str, Any]]] = {}
     for row in figures.audit["annotators"]:
         for flag in row["flags"]:
             if flag["state"] != "flagged" or flag["severity"] == "remark" or flag["settled"]:
-                continue
-            if flag["category"] in divided and flag["details"].get("divided"):
                 continue
             subject = _SUBJECTS.get(flag["kind"], "annotator")
             pair = () if flag["with"] is None else (flag["with"],)

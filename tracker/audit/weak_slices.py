@@ -54,7 +54,6 @@ class SliceAgreement(ProjectFinding):
     """A slice of the items beside all others.
 
     Attributes:
-        slice: the attribute and its value.
         items: of the slice that two or more answered.
         figure: alpha of these; None if it is undefined.
         elsewhere: alpha of all other items, likewise.
@@ -193,10 +192,7 @@ def agreement_by_slice(
 ) -> list[SliceAgreement]:
     """Return every slice beside the rest, by attribute and value.
 
-    Args:
-        reading: of the answers.
-        patterns: of all items.
-        slices: of the items of each slice; those of too few, or of nearly all items, are left out.
+    Slices of too few items, or of nearly all, are left out.
     """
     of_all = reading.disagreement(patterns)
     if of_all is None:
@@ -236,11 +232,8 @@ def unexplained_slices(
 ) -> list[SliceAgreement]:
     """Return the weak slices that nothing else explains, at most five.
 
-    Args:
-        reading: of the answers.
-        weak: the slices, those that explain most first.
-        counts: the tallies by these slices.
-        sound: the same without the answers of those who are flagged.
+    The slices in ``weak`` that explain most come first; ``counts`` are the tallies by these, and
+    ``sound`` the same without the answers of flagged annotators.
     """
     every, others = _patterns_by_slices(counts), _patterns_by_slices(sound)
     agreements: list[SliceAgreement] = []

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import sys
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -101,7 +102,13 @@ def _say_how_read(columns: Iterable[Mapping[str, Any]], *, items: bool) -> None:
     """Say on standard error which column of each file was read as what."""
     from tracker.imports.preview import columns_sentence
 
-    sentences = [*dict.fromkeys(columns_sentence(column, items=items) for column in columns)]
+    alike: dict[str, Mapping[str, object]] = {}
+    rows: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    for column in columns:
+        words = columns_sentence({**column, "rows_left_out": {}}, items=items)
+        rows[words].update(column.get("rows_left_out", {}))
+        alike[words] = {**column, "rows_left_out": rows[words]}
+    sentences = [columns_sentence(column, items=items) for column in alike.values()]
     for words in sentences[:_MOST_WAYS]:
         warn(words)
     if (more := len(sentences) - _MOST_WAYS) > 0:

@@ -20,7 +20,7 @@ from tracker.cli.terminal import (
 )
 from tracker.core.errors import InvalidOption
 from tracker.core.results import Answer
-from tracker.render.formats import FORMATS, json_lines
+from tracker.render.formats import FORMATS, json_lines, latex_text
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -99,7 +99,7 @@ def print_answer(answer: Answer, output: Output) -> None:
         print_json(answer.json())
     elif answer.texts and name != "csv":
         for text in answer.texts:
-            say(text)
+            say(latex_text(text) if name == "latex" else text)
     else:
         with while_output_is_read():
             if name == _TABLE:

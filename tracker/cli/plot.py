@@ -225,11 +225,6 @@ def judge(
 
     _check(output, force=force)
     judges = ledger_of_command(context).judges.judge(project, **judged).judges
-    if not judges:
-        raise NotFound(
-            f"no model answered in {project!r}",
-            f"if one did, say so: tracker annotator kind NAME model -p {shlex.quote(project)}",
-        )
     rows = judge_rows(judge.to_dict() for judge in judges)
     _write(draw_judges(f"{project}: models beside people", rows), output, force=force)
     hint(f"next: tracker judge {shlex.join([project, *_question_words(judged['questions'])])}")

@@ -161,9 +161,6 @@ def _dim(text: str) -> None:
     typer.secho(escaped_text(text), err=True, dim=dim)
 
 
-# -- Files that commands make: whole or not at all, and never in the place of another by mistake --
-
-
 Force = Annotated[bool, typer.Option("--force", help="Replace an existing file.")]
 
 _DATABASE: Final = b"SQLite format 3\0"

@@ -446,9 +446,6 @@ def _by_annotator(first: Side, second: Side) -> Comparison:
     )
 
 
-# -- because -----------------------------------------------------------------------------------
-
-
 def _shares(first: Side, second: Side, kinds: Sequence[str], make: Make) -> Shares:
     """Share out each measure among the kinds of change; ``make`` has the patterns with some."""
     names = [name for name in first.study.wanted if MEASURES[name].needs == "patterns"]

@@ -17,12 +17,8 @@ from tracker.agreement.run import coefficients_without_annotators
 from tracker.core.tallies import AnnotatorTallies
 from tracker.measures.category_rates import category_rates
 from tracker.measures.difference_tests import NO_DIFFERENCE, Comparison
-from tracker.measures.intervals import NOT_APPLICABLE, TOO_FEW_ANNOTATORS
-from tracker.measures.numeric import WITHOUT_SPREAD
-from tracker.measures.resampling import jackknife_item_patterns
-
-FEWEST: Final = 3
-"""Annotators of a side: without one of them two must be left to agree."""
+from tracker.measures.intervals import NOT_APPLICABLE, TOO_FEW_ANNOTATORS, WITHOUT_SPREAD
+from tracker.measures.resampling import jackknife_item_patterns, jackknife_pulls
 
 MOST: Final = 200
 """Annotators of a side, each of whom is left out in turn; of more the items' error says enough."""
@@ -67,11 +63,10 @@ def compared_with_other_people(
         return replace(comparison, undefined_annotators=comparison.undefined or NOT_APPLICABLE)
     if not first or not second:
         return comparison  # not counted
-    if min(len(first), len(second)) < FEWEST:
+    pulls, others = jackknife_pulls([*first.values()]), jackknife_pulls([*second.values()])
+    if pulls is None or others is None:
         return replace(comparison, undefined_annotators=TOO_FEW_ANNOTATORS)
-    before, after = _pulls(first), _pulls(second)
-    if before is None or after is None:
-        return replace(comparison, undefined_annotators=TOO_FEW_ANNOTATORS)
+    before, after = dict(zip(first, pulls, strict=True)), dict(zip(second, others, strict=True))
     people = before.keys() | after.keys()
     moves = (after.get(who, 0.0) - before.get(who, 0.0) for who in people)
     error = max(comparison.standard_error, math.sqrt(math.fsum(move**2 for move in moves)))
@@ -84,16 +79,3 @@ def compared_with_other_people(
     freedom = len(people) - (1 if before.keys() == after.keys() else 2)
     tested = comparison.by_t(comparison.difference, error, freedom)
     return replace(comparison, p_value_annotators=tested.p_value, undefined_annotators=None)
-
-
-def _pulls(without: Mapping[str, float | None]) -> dict[str, float] | None:
-    """Return what each annotator adds to the jackknife's error; None if a figure is undefined.
-
-    The squares add up to the variance (Efron and Stein 1981, Ann. Stat. 9, 586).
-    """
-    values = {who: value for who, value in without.items() if value is not None}
-    if len(values) < len(without):
-        return None
-    mean = math.fsum(values.values()) / len(values)
-    part = math.sqrt((len(values) - 1) / len(values))
-    return {who: part * (value - mean) for who, value in values.items()}

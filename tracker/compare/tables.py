@@ -8,6 +8,7 @@ from typing import Any
 
 from rich.console import RenderableType
 
+from tracker.agreement.sentences import reason
 from tracker.compare.comparison import AgainstOther, Because, Compared, StateComparison
 from tracker.compare.decomposition import Part
 from tracker.compare.items import ITEM_KINDS, KINDS, OTHER_ITEMS, SAME_ITEMS, ItemCounts
@@ -16,7 +17,7 @@ from tracker.core import clock
 from tracker.measures.difference_sentences import judge_change_sentence
 from tracker.measures.difference_tests import Comparison
 from tracker.measures.intervals import NOT_APPLICABLE, TOO_FEW_ANNOTATORS
-from tracker.measures.words import figure_title_words, measure_title_words, undefined_in_words
+from tracker.measures.words import figure_title_words, measure_title_words
 from tracker.render.blocks import PAGE, TERMINAL, Column, listing_table
 from tracker.render.cells import (
     Text,
@@ -71,7 +72,7 @@ def _interval(row: Mapping[str, Any]) -> str:
         return interval_cell(row["ci_low"], row["ci_high"])
     if row["difference"] is not None and row["undefined"] == NOT_APPLICABLE:
         return "no test"
-    return undefined_in_words(row["undefined"]) or "-"
+    return reason(row) or "-"
 
 
 def _test(row: Mapping[str, Any]) -> str:

@@ -84,6 +84,10 @@ class ImportedFile(NamedTuple):
     name: str
 
 
+MOVED_ROWS = (*range(-3, 4), *range(-3, 4))
+"""By how many rows answers of a file are moved: in the order of the items, and of their names."""
+
+
 class FileTallies(NamedTuple):
     """The tallies of each annotator's answers of each file.
 

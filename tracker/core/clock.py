@@ -143,6 +143,8 @@ def parse_human_time(text: str, *, now: int, end_of_day: bool, zone: str | None 
     from ``now``. Raises ValueError if the text is none of these.
     """
     words = " ".join(text.split())
+    if words == "now":
+        return now
     ago = _AGO.fullmatch(words)
     if ago is not None:
         unit = (ago[2] or ago[3]).lower()

@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
-# C0 less the end of a line, DEL and C1; what reverses or hides the text after it; the ends of
-# lines that only Unicode knows; bytes of the command line that were not UTF-8.
+WAIT_LONGER: Final = "try again when it is done, or wait: --wait 120"
+# C0 less "\n", DEL, C1; what reverses or hides text; Unicode's ends of lines; bytes but UTF-8.
 _ACTING: Final = re.compile(
     "[\x00-\x09\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]"
 )

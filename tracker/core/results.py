@@ -83,9 +83,6 @@ def ask_each_question(
     return results, tuple(UnfitQuestion(name, error.message) for name, error in errors.items())
 
 
-# -- Results as JSON: the fields of a class, in their order ---------------------------------------
-
-
 @dataclass(frozen=True)
 class Json:
     """How a field of a `Record` is written as JSON, if not under its name, as it is.
@@ -181,9 +178,6 @@ class Record:
             else:
                 payload[name] = plain_value(value)
         return payload
-
-
-# -- Results that `tracker.render` shows: as JSON with its sentences, and in a notebook -----------
 
 
 _REGISTRY = "tracker.render.formats"

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from itertools import product
 from typing import Any, Final
 
+import numpy as np
+from numpy.typing import NDArray
 from sqlalchemy import (
     BigInteger,
     ColumnElement,
@@ -23,15 +24,15 @@ from sqlalchemy import (
 )
 from sqlalchemy import cast as sql_cast
 
-from tracker.core.audit_tallies import FileTallies, ImportedFile
+from tracker.core.audit_tallies import MOVED_ROWS, FileTallies, ImportedFile
 from tracker.counts.selection import Selection, labels, where_counted, with_answers
 from tracker.counts.tallies import count_tallies_of_parts
 from tracker.storage.schema import Import, Item, Source
 
 LEAST_ROWS = 20
 """Rows of an import whose answers are told apart from those of others."""
-MOST_SHIFT = 3
-"""Rows by which a column may have slipped."""
+_BLOCKS: Final = 256
+"""Blocks of items; of fewer items each is hardly more than one."""
 
 _imports, _sources = Import.__table__, Source.__table__
 _items = Item.__table__
@@ -102,14 +103,13 @@ def _file_number(selection: Selection, of_number: int) -> ColumnElement[Any]:
 
 def count_shifted_agreement(
     connection: Connection, selection: Selection, chosen: Collection[tuple[int, ImportedFile]]
-) -> dict[tuple[int, ImportedFile], dict[int, float]]:
+) -> dict[tuple[int, ImportedFile], NDArray[np.float64]]:
     """Return how often annotators' answers of a file agree with others' if moved by some rows.
 
-    Of all pairs of the answer that stands so many rows above an item's in the file, and an answer
-    of another to that item, it is the share that is the same: ``{(annotator, file): {rows:
-    share}}``, 0 rows for the answers as they are. Nothing is known of a file's order, so
-    that in which the items were first met is tried, and that of their names; the better one of
-    both counts. Only of answers of one category each.
+    Of each annotator and file they are the pairs of the answer that stands so many rows above an
+    item's in the file, and an answer of another to that item, and those that are the same: shape
+    (blocks of items, 2, `MOVED_ROWS`). Nothing is known of a file's order, so that in which the
+    items were first met is tried, and that of their names. Only of answers of one category each.
     """
     if not chosen or not selection.single:
         return {}
@@ -119,29 +119,22 @@ def count_shifted_agreement(
         others.c.annotator_id != own.c.annotator_id,
         where_counted(selection, others),
     )
-    joined = own.join(others, of_others)
     moved = [own.c[name] for name, _, _ in _MOVES]
     same = [func.sum(case((column == others.c.category_id, 1), else_=0)) for column in moved]
-    key = (own.c.annotator_id, own.c.change_id, own.c.source)
-    statement = select(*key, *map(func.count, moved), *same).select_from(joined).group_by(*key)
+    key = (own.c.annotator_id, own.c.change_id, own.c.source, own.c.item_id % _BLOCKS)
+    statement = select(*key, *map(func.count, moved), *same).group_by(*key)
     files = {(annotator, file.change, file.number): file for annotator, file in chosen}
-    agreement: dict[tuple[int, ImportedFile], dict[int, float]] = {}
-    for annotator, change, number, *counts in connection.execute(statement):
-        best: dict[int, float] = {}
-        pairs = zip(_MOVES, counts[: len(_MOVES)], counts[len(_MOVES) :], strict=True)
-        for (_, rows, _), answers, alike in pairs:
-            if answers:
-                best[rows] = max(best.get(rows, 0.0), alike / answers)
-        agreement[annotator, files[annotator, change, number]] = best
-    return agreement
+    counts = {owner: np.zeros((_BLOCKS, 2, len(_MOVES))) for owner in chosen}
+    for row in connection.execute(statement.select_from(own.join(others, of_others))):
+        file = files[row[0], row[1], row[2]]
+        counts[row[0], file][row[3]] = np.reshape(row[4:], (2, -1))
+    return counts
 
 
 _MET, _NAME = (_items.c.id,), (func.length(_items.c.name), _items.c.name)
 _MOVES: Final = tuple(
-    (f"moved_{place}", rows, order)
-    for place, (order, rows) in enumerate(
-        product((_MET, _NAME), range(-MOST_SHIFT, MOST_SHIFT + 1))
-    )
+    (f"moved_{place}", rows, (_MET, _NAME)[place * 2 // len(MOVED_ROWS)])
+    for place, rows in enumerate(MOVED_ROWS)
 )
 """Each column of moved answers: its name, by how many rows, in which order of the items."""
 

@@ -358,9 +358,6 @@ class CharacterPlaces:
         return place - bisect_left(self._wide, place)
 
 
-# -- Records of annotation tools: their parts as they should be, or what is wrong and where -------
-
-
 class Malformed(Exception):
     """What is wrong with a record, and perhaps how to mend it; its reader adds the place."""
 

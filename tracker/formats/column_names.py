@@ -181,8 +181,6 @@ def proposed_pattern(names: Sequence[str]) -> str | None:
     return f"{{annotator}}{first}{{question}}" + (f"{second}{{category}}" if second else "")
 
 
-# -- Which columns of a table in wide form are annotators' ----------------------------------------
-
 SUMMARIES = frozenset({
     "majority", "mean", "average", "median", "mode", "var", "variance", "std", "sd", "sum", "total",
     "final", "consensus", "agreement", "kappa", "alpha",

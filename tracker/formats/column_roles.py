@@ -658,4 +658,4 @@ _OTHER_WAYS = (
     ", --question NAME=COLUMN for each column of answers, or --wide for a column per annotator"
 )
 _NO_LABEL = "; or give all spans one category: --answers spans --span-label NAME"
-_NO_ITEM = " (if no column is the item, then with --map 'item=#', the number of the row)"
+_NO_ITEM = "; if no column names the item: --map 'item=#', the number of the row"

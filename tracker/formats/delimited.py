@@ -364,8 +364,6 @@ def plain_delimited_columns(
     return None if pc.min(lengths).as_py() == 0 else columns
 
 
-# -- JSON of plain objects, in a list or one a line: a table whose columns are the keys -----------
-
 _AT_ONCE = 20_000  # objects
 _KEYS_SEEN = 50  # objects whose keys are columns
 

@@ -28,7 +28,7 @@ from tracker.formats.column_roles import Layout
 from tracker.formats.proposals import most_rows
 from tracker.formats.reader import HOLDS, RawTable, Reader, Reading
 from tracker.formats.source import Archive, ReadAs, layout_with
-from tracker.formats.surroundings import is_left_out, layout_of_rows
+from tracker.formats.surroundings import TOTALS, is_left_out, is_total, layout_of_rows
 from tracker.formats.tables import CellFault, Column, Rows, Table
 
 if TYPE_CHECKING:
@@ -241,8 +241,6 @@ def _local(name: str) -> str:
     return name.rpartition(":")[2]
 
 
-# -- Excel workbooks: the one sheet that has a header ---------------------------------------------
-
 _ROWS_AT_ONCE = 50_000  # rows
 _DAY_ZERO = datetime(1899, 12, 30)  # noqa: DTZ001 - days are counted from here, without a zone
 _DAYS = range(20_000, 80_000)  # 1954 to 2119
@@ -415,7 +413,11 @@ def _answered(
 ) -> Iterator[tuple[int, list[Any]]]:
     """Yield the rows that may hold answers; those of totals are counted."""
     for number, cells in rows:
-        if noun := is_left_out([*map(_text, cells)], layout, len(layout.names)):
+        texts = [_text(cell) for cell in cells if not isinstance(cell, CellFault)]
+        has_faults, named = len(texts) < len(cells), [*filter(None, texts)]
+        if has_faults and named and all(map(is_total, named)):  # its formulas have no results
+            layout.rows_left_out[TOTALS] += 1
+        elif noun := is_left_out([*map(_text, cells)], layout, len(layout.names)):
             layout.rows_left_out[noun] += 1
         else:
             yield number, cells

@@ -145,9 +145,6 @@ def _role_advice(role: str, column: str) -> str:
     return f"did you mean --map {role_of[near[0]]}={column}? {listed}" if near else listed
 
 
-# -- Questions as an import names them: ``NAME=COLUMN:WORD`` --------------------------------------
-
-
 def parse_questions(texts: Sequence[str], options: QuestionOptions) -> tuple[AskedQuestion, ...]:
     """Return the questions that ``NAME=COLUMN[:WORD…]`` or ``NAME[:WORD…]`` name.
 

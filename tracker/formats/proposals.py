@@ -491,9 +491,6 @@ def _question_options(columns: Sequence[_Column]) -> str:
     return " ".join(f"--question {quote(f'{name}={column.name}')}" for name, column in pairs)
 
 
-# -- Refusals -------------------------------------------------------------------------------------
-
-
 def checked_layout(
     layout: Layout,
     header: Sequence[str],

@@ -45,6 +45,17 @@ _MODEL_NAMES = re.compile(
 )
 """Names that no person has: those of models as their providers write them."""
 
+_FAMILIES = re.compile(
+    r"(?:chat)?gpt|claude|gemini|gemma|llama|mi[sx]tral|qwen|deepseek|grok", re.IGNORECASE
+)
+
+
+def may_be_model(name: str) -> bool:
+    """Return whether a name is that of a model, or of a family of models, which people may have."""
+    return bool(
+        _MODEL_NAMES.fullmatch(name) or _FAMILIES.fullmatch(re.sub(r"[\W_]?\d.*", "", name))
+    )
+
 
 class Judge(NamedTuple):
     """How the models among the annotators of a table are known."""

@@ -9,7 +9,7 @@ import tomllib
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias, get_args
 
 from tracker.agreement.query import AS_DECLARED, Metric
 from tracker.audit.definitions import OF_DEFINITIONS
@@ -187,7 +187,9 @@ def _toml(text: str, source: str) -> dict[str, Any]:
 # -- What a project is held to: each kind of check as a value, and all of a file ------------------
 
 
-Bound: TypeAlias = Literal["value", "ci_low"]
+Bound: TypeAlias = Literal["value", "ci_low", "ci_high"]
+
+BOUNDS: Final[Mapping[str, Bound]] = {bound: bound for bound in get_args(Bound)}
 
 MODEL_MEASURES: Final = ("cohen_kappa", "percent_agreement")
 """Of a model beside the people: with what most of them gave, and with each of them."""
@@ -212,7 +214,7 @@ class Figure:
 
 @dataclass(frozen=True)
 class AtLeast:
-    """A figure, or the lower bound of its interval, may not be less."""
+    """A figure, or a bound of its interval, may not be less."""
 
     place: Place
     name: str | None
@@ -424,9 +426,8 @@ def _of_figure(table: Table, name: str | None, metric: Metric) -> Check:
         most = 1e6 if low is None else 1 - low
         drop = table.number("max_drop", 0, most, open_=True)
         return MaxDrop(table.place, name, figure, drop, _since(table))
-    on = table.word("on", ("value", "ci_low"), "bound")
-    at_least = table.number("at_least", low, 1)
-    return AtLeast(table.place, name, figure, at_least, "ci_low" if on == "ci_low" else "value")
+    on = table.word("on", BOUNDS, "bound") or "value"
+    return AtLeast(table.place, name, figure, table.number("at_least", low, 1), BOUNDS[on])
 
 
 def _recent(table: Table, measure: str | None) -> bool:

@@ -93,7 +93,7 @@ def gate_standings(assessment: Assessment, figure: Figure) -> list[Standing]:
     return [_rated(name, rate) for name, rate in rated if figure.category in {EVERY, name}]
 
 
-def _model_standings(
+def model_standings(
     model_agreement: ModelAgreement | None, figure: Figure, confidence: float
 ) -> list[Standing]:
     """The figures of a model beside the people, as `gate_standings`; None if it met nobody."""
@@ -126,16 +126,8 @@ def _beside(none: Standing, model_agreement: ModelAgreement | ModelCategory) -> 
 
 def _measured(figure: Coefficient) -> Standing:
     read = {key: figure.details.get(key) for key in ("weights", "scale", "distance")}
-    return Standing(
-        figure.measure,
-        None,
-        figure.value,
-        figure.ci_low,
-        figure.ci_high,
-        figure.confidence,
-        figure.undefined,
-        read,
-    )
+    bounds = figure.ci_low, figure.ci_high, figure.confidence, figure.undefined
+    return Standing(figure.measure, None, figure.value, *bounds, read)
 
 
 def _rated(name: str, rate: CategoryRate) -> Standing:
@@ -196,15 +188,13 @@ class Present:
             for figure in of_figures
             if figure.figure.measure is not None and figure.figure.model is None
         ]
-        query = Query(
-            list(dict.fromkeys(measures)) or [self._cheapest()],
-            self.config.confidence,
-            self.config.metric,
-            self.choice,
-            self.config.interval,
-        )
+        query = self._query(list(dict.fromkeys(measures)) or [self._cheapest()])
         wanted = any(isinstance(figure, MaxDrop) or figure.figure.recent for figure in of_figures)
         return assess(self.connection, self.question, query, recent=wanted)
+
+    def _query(self, measures: Sequence[str]) -> Query:
+        config = self.config
+        return Query(measures, config.confidence, config.metric, self.choice, config.interval)
 
     @cached_property
     def levels(self) -> Mapping[str | None, Levels]:
@@ -223,13 +213,7 @@ class Present:
     def _levels_of(self, change: Recent | Changed) -> Levels:
         names = category_names(self.connection, self.question)
         known = [measure.measure for measure in self.assessment.measures]
-        query = Query(
-            [name for name in known if MEASURES[name].needs == "patterns"],
-            self.config.confidence,
-            self.config.metric,
-            self.choice,
-            self.config.interval,
-        )
+        query = self._query([name for name in known if MEASURES[name].needs == "patterns"])
         people = self.assessment.counts.annotators
         before, now = (
             assess_patterns(self.question, names, patterns, people, query.measures, query)
@@ -247,7 +231,7 @@ class Present:
     def standings(self, figure: Figure) -> list[Standing]:
         """The figures of that name, of the people or of a model; see `gate_standings`."""
         if figure.model is not None:
-            return _model_standings(self._models[figure.model], figure, self.config.confidence)
+            return model_standings(self._models[figure.model], figure, self.config.confidence)
         overall = gate_standings(self.assessment, figure)
         return (
             [self._recent(figure, standing) for standing in overall] if figure.recent else overall

@@ -26,18 +26,17 @@ from tracker.gate.config import (
 )
 from tracker.gate.context import AuditsNow, Present, Standing, gate_standings
 from tracker.gate.sentences import (
+    NO_ANSWER,
+    NO_CATEGORY,
+    NO_JUDGE,
     asked_sentence,
     at_least_sentence,
     drop_sentence,
     flags_sentence,
     items_sentence,
     judge_sentence,
-    level_drop_sentence,
-    no_answer_sentence,
-    no_category_sentence,
+    no_bound_sentence,
     no_figure_sentence,
-    no_judge_sentence,
-    no_lower_bound_sentence,
     no_snapshot_sentence,
     not_in_snapshot_sentence,
     not_looked_for_sentence,
@@ -45,6 +44,7 @@ from tracker.gate.sentences import (
     overlap_sentence,
     read_otherwise_sentence,
 )
+from tracker.history.snapshot import SnapshotRecord
 from tracker.judge.result import VERDICTS
 from tracker.projects.categories import category_names
 from tracker.projects.names import near_names
@@ -73,9 +73,9 @@ class CheckResult(Record):
         category: the category's, likewise.
         model: the model's whose agreement with people is meant; None for that of people.
         threshold: the number in the file; of flags 0.
-        value: what was held against it: the figure or its lower bound; how far it fell; how
+        value: what was held against it: the figure or a bound; how far it fell; how
             many annotators were found; items; their share. None where there is none.
-        bound: which of figure and lower bound that is.
+        bound: which of the figure and its bounds that is.
         passed: None where it cannot be computed.
         reason: why it passes or not.
         kind: what sort of check it is.
@@ -114,7 +114,7 @@ class CheckResult(Record):
         """The reason, one sentence."""
         return str(self.reason)
 
-    def unknown(self, reason: Message, undefined: str | None) -> CheckResult:
+    def unknown(self, reason: Message | str, undefined: str | None) -> CheckResult:
         """Return the same check if it cannot be computed."""
         return replace(self, passed=None, value=None, reason=reason, undefined=undefined)
 
@@ -200,7 +200,7 @@ def figure_check_results(check: AtLeast | MaxDrop, now: Present) -> Iterator[Che
     standings = now.standings(check.figure)
     if not standings:
         nothing = _plain(check, check.figure.measure, check.figure.category)
-        yield nothing.unknown(Message(no_category_sentence), "no_category")
+        yield nothing.unknown(NO_CATEGORY, "no_category")
     for figure in standings:
         if isinstance(check, AtLeast):
             yield _least(check, figure)
@@ -218,7 +218,7 @@ def _plain(check: AtLeast | MaxDrop, measure: str | None, category: str | None) 
         name=gate_check_name(check, category),
         kind="at_least" if isinstance(check, AtLeast) else "max_drop",
         passed=None,
-        reason=Message(no_category_sentence),
+        reason=NO_CATEGORY,
         line=check.place.line,
         measure=measure,
         category=category,
@@ -237,18 +237,18 @@ def _least(check: AtLeast, figure: Standing) -> CheckResult:
         **({} if figure.model is None else {"people": figure.people}),
     }
     plain = replace(_plain(check, figure.measure, figure.category), details=details)
-    value = figure.low if check.on == "ci_low" else figure.value
+    value = {"ci_low": figure.low, "ci_high": figure.high}.get(check.on, figure.value)
     if figure.value is None:
         return plain.unknown(Message(no_figure_sentence, figure=figure), figure.undefined)
     if value is None:
-        return plain.unknown(Message(no_lower_bound_sentence, figure=figure), "no_interval")
+        return plain.unknown(Message(no_bound_sentence, figure=figure), "no_interval")
     passed = value >= check.at_least - ROUNDING
     reason = Message(
         at_least_sentence,
         figure=figure,
         value=value,
         threshold=check.at_least,
-        bound=check.on == "ci_low",
+        bound=check.on,
         passed=passed,
     )
     return replace(plain, passed=passed, value=value, reason=reason)
@@ -275,16 +275,25 @@ def _drop(check: MaxDrop, figure: Standing, now: Present) -> CheckResult:
     if before.read != figure.read:
         reason = Message(read_otherwise_sentence, figure=figure, since=then)
         return plain.unknown(reason, "read_otherwise")
-    drop = before.value - figure.value
+    return _fallen(check, figure, before.value, {"since": then.id}, then)
+
+
+def _fallen(
+    check: MaxDrop,
+    figure: Standing,
+    before: float,
+    since: Mapping[str, str | int | None],
+    snapshot: SnapshotRecord | None = None,
+) -> CheckResult:
+    """What becomes of a figure that was another one in a snapshot, or on the level before."""
+    assert figure.value is not None
+    drop = before - figure.value
+    fell = drop if drop > ROUNDING else None
     reason = Message(
-        drop_sentence,
-        figure=figure,
-        now=figure.value,
-        before=before.value,
-        since=then,
-        fell=drop if drop > ROUNDING else None,
-        most=check.max_drop,
+        drop_sentence, figure=figure, before=before, fell=fell, most=check.max_drop, since=snapshot
     )
+    plain = _plain(check, figure.measure, figure.category)
+    plain = replace(plain, details={"figure": figure.value, "then": before, **since})
     passed = drop <= check.max_drop + ROUNDING
     return replace(plain, passed=passed, value=drop, reason=reason)
 
@@ -309,26 +318,8 @@ def _fall_of_level(check: MaxDrop, figure: Standing, now: Present) -> CheckResul
     before, since = (next(iter(figures), None) for figures in sides)
     if before is None or since is None or before.value is None or since.value is None:
         return None
-    drop = before.value - since.value
-    reason = Message(
-        level_drop_sentence,
-        figure=replace(since, since=levels.day),
-        before=before.value,
-        fell=drop if drop > ROUNDING else None,
-        most=check.max_drop,
-    )
-    return replace(
-        _plain(check, figure.measure, figure.category),
-        details={
-            "figure": since.value,
-            "then": before.value,
-            "since": None,
-            "level_since": levels.day,
-        },
-        passed=drop <= check.max_drop + ROUNDING,
-        value=drop,
-        reason=reason,
-    )
+    day = {"since": None, "level_since": levels.day}
+    return _fallen(check, replace(since, since=levels.day), before.value, day)
 
 
 @dataclass
@@ -507,7 +498,7 @@ def _of_overlap(check: OverlapAtLeast, now: Present) -> CheckResult:
         value=share,
     )
     if not counts.items:
-        return result.unknown(Message(no_answer_sentence), "too_few_items")
+        return result.unknown(NO_ANSWER, "too_few_items")
     return result
 
 
@@ -517,14 +508,14 @@ def _of_judge(check: JudgeTrusted, now: Present) -> CheckResult:
         name=gate_check_name(check),
         kind="judge",
         passed=None,
-        reason=Message(no_judge_sentence),
+        reason=NO_JUDGE,
         line=check.place.line,
         model=check.model,
         threshold=-check.margin,
     )
     judge = now.judge(check.model, check.margin)
     if judge is None:
-        return plain.unknown(Message(no_judge_sentence), "no_overlap")
+        return replace(plain, undefined="no_overlap")
     reason = Message(judge_sentence, verdict=VERDICTS[judge.verdict], why=judge.why)
     row = judge.main
     details = {"verdict": judge.verdict, "difference": row.difference, "more": judge.more}

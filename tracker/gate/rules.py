@@ -131,9 +131,6 @@ def _rule_of_share(table: Table, when: str, question: str | None) -> Rule:
     )
 
 
-# -- Whom the rules pause -------------------------------------------------------------------------
-
-
 @dataclass(frozen=True)
 class Firing(Record):
     """One person whom a rule pauses, and the evidence: a share with its bound, or a finding."""
@@ -163,13 +160,17 @@ class Firing(Record):
 
 @dataclass(frozen=True)
 class RuleLook(Record):
-    """One rule on one question: of how many people it could be told, of all who are there."""
+    """One rule on one question: of how many people it could be told, of all who are there.
+
+    ``spared`` counts those it does not pause because they are half of all or more.
+    """
 
     rule: str
     question: str
     line: int
     told: int
     people: int
+    spared: Annotated[int | None, Json(rare=True)] = None
 
 
 @dataclass(frozen=True)
@@ -196,6 +197,12 @@ class RulesChecked(Record):
         verb = "would be paused" if self.dry_run else "is paused"
         for firing in self.paused:
             yield f"{firing.annotator} {verb}: {firing.note}"
+        for look in self.rules:
+            if look.spared:
+                yield (
+                    f"{look.rule} fails {look.spared} of {look.told} people and pauses none: the "
+                    f"question {look.question!r} is hard, or the rule; give a lower share"
+                )
 
     def hints(self) -> Iterator[str]:
         """Yield how to take it back."""
@@ -207,7 +214,7 @@ class RulesChecked(Record):
 LOOKS: Final = (
     Column("rule", kind="title"),
     Column("question", kind="name"),
-    Column("told", "people it can tell of", "count"),
+    Column("told", "people with enough answers", "count"),
     Column("people", "of", "count"),
 )
 FIRINGS: Final = (
@@ -227,8 +234,9 @@ def check_rules(
     """Return whom rules pause; nothing is stored.
 
     Looked at are people who are there. Whoever was resumed, or is back, is judged by answers given
-    since. A person is paused once, by the first rule that fires. Raises Refused for a rule of a
-    question that the project does not have, or that has no such figure.
+    since. A person is paused once, by the first rule that fires. A rule on agreement that half of
+    the people or more fail pauses none. Raises Refused for a rule of a question that the project
+    does not have, or that has no such figure.
     """
     questions = list_questions(connection, project)
     present = _Present(connection, project, questions)
@@ -237,12 +245,14 @@ def check_rules(
         for question in _questions_of(rule, questions, source):
             told = present.told(rule, question)
             here = present.people(question)
-            looks.append(RuleLook(rule.when, question.name, rule.place.line,
-                                  len(told.keys() & here), len(here)))  # fmt: skip
-            for number in sorted(told.keys() & here - paused.keys()):
-                firing = told[number]
-                if firing is not None:
-                    paused[number] = firing
+            fired = {n: firing for n, firing in told.items() if firing is not None and n in here}
+            number = len(told.keys() & here)
+            spared = len(fired) if rule.kind == AGREEMENT and len(fired) * 2 >= number > 2 else None
+            looks.append(
+                RuleLook(rule.when, question.name, rule.place.line, number, len(here), spared)
+            )
+            if not spared:
+                paused = fired | paused
     ordered = sorted(paused.values(), key=lambda firing: firing.annotator)
     return RulesChecked(project.name, False, tuple(ordered), tuple(looks))
 

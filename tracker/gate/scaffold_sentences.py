@@ -4,23 +4,31 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from typing import Final
 
 from tracker.gate.context import Standing
 from tracker.gate.sentences import WHY_NOT, figure_in_sentence, sentence
 
 _HEAD = """\
-# Thresholds for {project}, made from its figures on {day}: each lies a little
-# below the value now. Change them as needed. All checks must pass:
+# Thresholds for {project}, made from its figures on {day}. All checks must pass:
 #   tracker gate PROJECT --config FILE
-# A check is a table [[check]]; docs/gate.md has all kinds of them.
+# A figure fails if it is surely below its threshold, which leaves room for its
+# error: of projects that stay as they are, at most {chance} in 100 fail once or more in a
+# year of weekly looks. docs/gate.md says which falls are found, and all kinds of checks.
 {choice}
 # How the figures are computed. What is left out is as in the project.
-# confidence = 0.95
+confidence = {confidence}
 # interval = "t"
 # scale = "ordinal"
 # weights = "linear"
 """
 _CHOSEN = "# These figures are from a selection of answers: give the gate the same options.\n"
+_ALL = "# For a gate of fewer answers make another file: --init with its options, as --since 7d.\n"
+_CHANCE = 5
+CONFIDENCE: Final = 0.999
+"""Of the intervals of the file: a look fails only if a figure is surely below its threshold."""
+DROP: Final = 'Compared with the last snapshot; for another one: since = "its name".'
+LEVEL_DROP: Final = "Compared with the level before the last change; no snapshot is needed."
 
 
 def starting_text(
@@ -34,7 +42,10 @@ def starting_text(
         blocks: for each check what it is about, its TOML, and why it does not hold now, or None.
         chosen: whether it is about a choice of answers.
     """
-    head = _HEAD.format(project=quoted_text(project), day=day, choice=_CHOSEN if chosen else "")
+    choice = _CHOSEN if chosen else _ALL
+    head = _HEAD.format(
+        project=quoted_text(project), day=day, choice=choice, chance=_CHANCE, confidence=CONFIDENCE
+    )
     return "\n".join([head, *(_block(*block) for block in blocks)])
 
 
@@ -46,28 +57,15 @@ def _block(about: str, toml: str, why_not: str | None) -> str:
     return "".join(f"# {line}\n" for line in text.removesuffix("\n").split("\n"))
 
 
-def figure_sentence(figure: Standing, *, weakest: bool = False) -> str:
+def figure_sentence(figure: Standing) -> str:
     """Return what a figure is now, with its interval."""
     bounds = ""
     if figure.low is not None and figure.high is not None:
-        bounds = f" ({figure.low:.3f} to {figure.high:.3f}, {100 * figure.confidence:g}%)"
-    about = "The weakest category: " if weakest else ""
-    subject = (
-        figure_in_sentence(figure)
-        if figure.measure
-        else f"agreement on {quoted_text(figure.category or '')}"
-    )
-    return sentence(f"{about}{subject}, now {figure.value or 0.0:.3f}{bounds}")
-
-
-def drop_sentence() -> str:
-    """Return what a check of a fall compares with."""
-    return 'Compared with the last snapshot; for another one: since = "its name".'
-
-
-def level_sentence() -> str:
-    """Return what a check of a change of level compares with."""
-    return "Compared with the level before the last change; no snapshot is needed."
+        bounds = f" ({figure.low:z.3f} to {figure.high:z.3f}, {100 * figure.confidence:g}%)"
+    subject = f"the weakest category: agreement on {quoted_text(figure.category or '')}"
+    if figure.measure:
+        subject = figure_in_sentence(figure)
+    return sentence(f"{subject}, now {figure.value or 0.0:z.3f}{bounds}")
 
 
 def finding_sentence(kind: str) -> str:

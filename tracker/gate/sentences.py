@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from shlex import quote
+from typing import Final
 
 from tracker.audit.sentences import lacking_evidence_sentence
 from tracker.gate.config import (
     AtLeast,
+    Bound,
     Check,
     Figure,
     ItemsAtLeast,
@@ -22,6 +24,10 @@ from tracker.measures.registry import MEASURES
 
 WHY_NOT = "Commented out because it would fail today: "
 """What begins the line of a file of checks that says why one is left out."""
+NO_CATEGORY: Final = "The project has no category yet."
+NO_JUDGE: Final = "No person answered an item that the model answered."
+NO_ANSWER: Final = "No item has an answer."
+_BOUNDS: Final = {"value": "", "ci_low": "lower bound of ", "ci_high": "upper bound of "}
 _MOST_DIGITS = 9  # two numbers that agree so far differ by rounding
 _MOST_FINDINGS = 6
 
@@ -33,8 +39,8 @@ def asked_sentence(check: Check, category: str | None = None, *, titled: bool = 
     """
     match check:
         case AtLeast(figure=figure, at_least=least, on=on):
-            bound = "lower bound of " if on == "ci_low" else ""
-            return f"{bound}{_figure_asked(figure, category, titled)} at least {least:g}"
+            asked = _figure_asked(figure, category, titled)
+            return f"{_BOUNDS[on]}{asked} at least {least:g}"
         case MaxDrop(figure=figure, max_drop=most, since=since):
             then = "the last snapshot" if since is None else f"snapshot {since}"
             then = "the level before" if figure.recent else then
@@ -62,12 +68,12 @@ def _figure_asked(figure: Figure, category: str | None, titled: bool) -> str:
 
 
 def at_least_sentence(
-    figure: Standing, value: float, threshold: float, *, bound: bool, passed: bool
+    figure: Standing, value: float, threshold: float, *, bound: Bound, passed: bool
 ) -> str:
-    """Return how a figure, or its lower ``bound``, compares with the least that is asked for."""
+    """Return how a figure, or a ``bound`` of it, compares with the least that is asked for."""
     subject = figure_in_sentence(figure)
-    if bound:
-        subject = f"the lower bound of {subject} ({100 * figure.confidence:.12g}%)"
+    if bound != "value":
+        subject = f"the {_BOUNDS[bound]}{subject} ({100 * figure.confidence:.12g}%)"
     shown, least = distinct_numbers_in_sentence(value, threshold)
     compared = f"and at least {least} is required" if passed else f"below the required {least}"
     ceiling = f"; that of two people is {figure.people:.3f}" if figure.people is not None else ""
@@ -75,23 +81,17 @@ def at_least_sentence(
 
 
 def drop_sentence(
-    figure: Standing, now: float, before: float, since: SnapshotRecord, fell: float | None,
-    most: float,
+    figure: Standing, before: float, fell: float | None, most: float,
+    since: SnapshotRecord | None = None,
 ) -> str:  # fmt: skip
-    """Return what a figure is and was, and how far it ``fell``; None if it did not."""
-    shown, was = distinct_numbers_in_sentence(now, before)
-    text = f"{figure_in_sentence(figure)} is {shown}, and was {was} in {_snapshot(since)}"
-    if fell is not None:
-        lower, allowed = distinct_numbers_in_sentence(fell, most)
-        text += f": {lower} lower, and at most {allowed} is allowed"
-    return sentence(text)
+    """Return what a figure is and was, and how far it ``fell``; None if it did not.
 
-
-def level_drop_sentence(figure: Standing, before: float, fell: float | None, most: float) -> str:
-    """Return what a figure is since the level changed, what it was, and how far it ``fell``."""
+    It was so in a snapshot, or on the level before.
+    """
     assert figure.value is not None
     shown, was = distinct_numbers_in_sentence(figure.value, before)
-    text = f"{figure_in_sentence(figure)} is {shown}, and was {was} before"
+    then = "before" if since is None else f"in {_snapshot(since)}"
+    text = f"{figure_in_sentence(figure)} is {shown}, and was {was} {then}"
     if fell is not None:
         lower, allowed = distinct_numbers_in_sentence(fell, most)
         text += f": {lower} lower, and at most {allowed} is allowed"
@@ -101,7 +101,7 @@ def level_drop_sentence(figure: Standing, before: float, fell: float | None, mos
 def one_level_sentence(figure: Standing) -> str:
     """Return that the level of agreement did not change."""
     assert figure.value is not None
-    return sentence(f"{figure_in_sentence(figure)} is {figure.value:.3f}; its level is steady")
+    return sentence(f"{figure_in_sentence(figure)} is {figure.value:z.3f}; its level is steady")
 
 
 def no_figure_sentence(figure: Standing, since: SnapshotRecord | None = None) -> str:
@@ -110,16 +110,11 @@ def no_figure_sentence(figure: Standing, since: SnapshotRecord | None = None) ->
     return sentence(f"{figure_in_sentence(figure)}{where}: {_why_none(figure)}")
 
 
-def no_lower_bound_sentence(figure: Standing) -> str:
+def no_bound_sentence(figure: Standing) -> str:
     """Return why a figure has no interval."""
     never = "" if figure.measure is None else MEASURES[figure.measure].no_interval
     why = never or "too few items to estimate its error"
-    return sentence(f"{figure_in_sentence(figure)} has no lower bound: {why}")
-
-
-def no_category_sentence() -> str:
-    """Return why a check of each category has nothing to look at."""
-    return "The project has no category yet."
+    return sentence(f"{figure_in_sentence(figure)} has no interval: {why}")
 
 
 def no_snapshot_sentence(project: str, *, chosen: bool) -> str:
@@ -220,16 +215,6 @@ def judge_sentence(verdict: str, why: str) -> str:
     return f"{verdict.capitalize()}: {why}."
 
 
-def no_judge_sentence() -> str:
-    """Return why a model is no judge."""
-    return "The model answered no item of the question."
-
-
-def no_answer_sentence() -> str:
-    """Return why a share of the items is not known."""
-    return "No item has an answer."
-
-
 # -- numbers -------------------------------------------------------------------------------
 
 
@@ -239,7 +224,7 @@ def distinct_numbers_in_sentence(value: float, other: float) -> tuple[str, str]:
         shown = f"{value:.{digits}f}", f"{other:.{digits}f}"
         if shown[0] != shown[1]:
             return shown
-    return f"{value:.3f}", f"{other:.3f}"
+    return f"{value:z.3f}", f"{other:z.3f}"
 
 
 def sentence(text: str) -> str:

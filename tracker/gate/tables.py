@@ -105,16 +105,13 @@ _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _MARKDOWN = re.compile(r"([\\`*\[\]<>|~&#]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9]))")
 
 _RULES: Final = {
-    "at_least": "A figure, or the lower bound of its interval, is at least the threshold.",
+    "at_least": "A figure, or a bound of its interval, is at least the threshold.",
     "max_drop": "A figure has not fallen by more than the threshold since a snapshot.",
     "flags": "An audit finds nobody; findings that were dismissed or resolved do not count.",
     "items_at_least": "There are at least so many items with two answers or more.",
     "overlap_at_least": "At least this share of the items has two answers or more.",
     "judge": "A model is surely no more than a margin below people's agreement with each other.",
 }
-
-
-# -- JUnit ---------------------------------------------------------------------------------
 
 
 def gate_junit_xml(gate_result: GateResult) -> str:
@@ -142,9 +139,6 @@ def gate_junit_xml(gate_result: GateResult) -> str:
 def _xml(text: str) -> str:
     """Return a text with its control characters visible, without what no XML may hold."""
     return _NOT_XML.sub("\N{REPLACEMENT CHARACTER}", escaped_text(text))
-
-
-# -- SARIF ---------------------------------------------------------------------------------
 
 
 def gate_sarif(gate_result: GateResult) -> str:
@@ -188,9 +182,6 @@ def _uri(path: str) -> str:
     return pure.as_uri() if pure.is_absolute() else quote(pure.as_posix())
 
 
-# -- Markdown ------------------------------------------------------------------------------
-
-
 def gate_markdown(gate_result: GateResult) -> str:
     """Return a heading and a table, as a job's summary or a comment has them."""
     mark = "✅" if gate_result.passed else "❌"
@@ -218,9 +209,6 @@ def _in_markdown(column: Column, row: Mapping[str, Any]) -> str:
 def _plain(text: str) -> str:
     """Return a text on one line whose every character means itself."""
     return _MARKDOWN.sub(r"\\\1", escaped_text(" ".join(text.split())))
-
-
-# -- GitHub --------------------------------------------------------------------------------
 
 
 def gate_github_commands(gate_result: GateResult) -> str:

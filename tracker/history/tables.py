@@ -9,7 +9,7 @@ from typing import Any, Final
 from rich.console import RenderableType
 
 from tracker.agreement.result import Assessment
-from tracker.agreement.tables import _undefined_line, unfit_questions_view
+from tracker.agreement.tables import undefined_line, unfit_questions_view
 from tracker.history.by_question import AgreementByQuestion, HistoryByQuestion
 from tracker.history.columns import (
     answers_of_snapshot,
@@ -224,7 +224,7 @@ def agreement_by_question_view(
     yield listing_table(question_columns(level_cell(first.main.confidence)), rows)
     for question in agreement.questions:
         if question.main.value is None:
-            yield _undefined_line(question.question.name, figure_reading_words(question.main))
+            yield undefined_line(question.question.name, figure_reading_words(question.main))
     yield from unfit_questions_view(agreement.unfit)
     yield Text("Change: since the last snapshot of the same choice of answers.", style="dim")
 

@@ -104,9 +104,6 @@ def _grid(
     )
 
 
-# -- The columns of a table as choices of a form, which are options of an import -----------------
-
-
 Fields = dict[str, list[str]]
 """The values of the fields of a form, by name."""
 

@@ -50,6 +50,7 @@ class ItemIds(Ids):
         """``listed`` says that items without an answer are registered, too."""
         super().__init__(connection, project)
         self.listed = listed
+        self.measures_texts = False  # whether a text's length is that of a document of spans
         self.facts = ItemFacts(connection, project.id, change)
         highest = select(func.max(Item.id)).where(Item.project_id == project.id)
         self.first_new = self.next = (connection.scalar(highest) or 0) + 1
@@ -144,6 +145,8 @@ class ItemIds(Ids):
     ) -> None:
         """Store the new items, and the facts in the cells of all of them."""
         facts = {role: [_detail(role, raw) for raw in cells] for role, cells in cells_of.items()}
+        if self.measures_texts and "text" in facts and "n_tokens" not in facts:
+            facts["n_tokens"] = [text and len(text) for text in facts["text"]]
         if is_new.any():
             columns = {"project_id": self.project.id, "id": numbers[is_new]}
             columns["name"] = names.take(place_array(np.flatnonzero(is_new)))

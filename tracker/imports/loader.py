@@ -214,7 +214,7 @@ def load_import(
         questions=outcomes if questions.several else (),
         warnings=(
             *questions.warnings,
-            *resemblance_warnings(resembling := resemblances(connection, intake), project.name),
+            *resemblance_warnings(resembling := resemblances(connection, intake), intake),
             *questions.unmet_values(),
             *departed_warnings(connection, project, change),
         ),
@@ -425,6 +425,7 @@ def load_items(
     questions.close(change)
     rejections = Rejections()
     ids = ItemIds(connection, project, change, listed=True)
+    ids.measures_texts = questions.have_spans_of_text
     rows = 0
     reading = Reading(mapped, rejections, "", options)
     for _, name, batch in batches_of_sources(sources, reading, progress):

@@ -36,6 +36,7 @@ from tracker.imports.preferred import COMPARED_BY, ComparedItems, preference_cel
 from tracker.imports.questions import ImportQuestions, Share
 from tracker.imports.staging import NOT_TIMED, Detail, StagedDetails, Staging, labels_once
 from tracker.imports.structured_cells import with_lists, with_parallel_lists
+from tracker.projects.settings import ANSWERS
 from tracker.storage.current import apply_kind_facts, record_annotator_facts, record_category_facts
 from tracker.storage.schema import KINDS, NO_SPAN, NONE_APPLIES, SKIPPED, Item
 
@@ -113,6 +114,7 @@ class Intake:
         self.first.batch_begins()
         for question in self.questions.declare(batch.asked, name):
             self.staging.replace_category(question.id, SKIPPED, NONE_APPLIES)
+        self.items.measures_texts = self.questions.have_spans_of_text
         refuse_nul_in_batch(batch, name)
         bad = Faults()
         batch = self._align_pairs(with_parallel_lists(batch, bad), bad)
@@ -172,7 +174,7 @@ class Intake:
                 subject = f"{self.questions.project.name!r} is a project"
                 if self.questions.several:
                     subject = f"{share.question.name!r} is a question"
-                holds = f"{name} holds spans, and {subject} of {share.question.answers}"
+                holds = f"{name} holds spans, and {subject} of {ANSWERS[share.question.answers]}"
                 raise Refused(holds, "make the project with --answers spans")
 
     def _named(self, ids: ItemIds | AnnotatorIds, role: str, batch: Batch, bad: Faults) -> Numbers:
@@ -184,13 +186,12 @@ class Intake:
         return numbers
 
     def _annotators(self, rows: Rows, batch: Batch, name: str, bad: Faults) -> None:
-        columns = batch.columns
         numbers = self._named(self.annotators, "annotator", batch, bad)
         rows["annotator_id"] = numbers
         if self.annotators.aliases:
             rows["annotator_id"] = self.annotators.canonical(numbers)
             rows["given_as"] = numbers
-        if "kind" in columns:
+        if "kind" in batch.columns:
             normalize_annotator_kinds(self.annotators, numbers, batch, name)
 
     def _stage_details(
@@ -388,9 +389,6 @@ def normalize_annotator_kinds(
                 "or ignore the column: --map kind=",
             )
         annotators.kinds[name] = kind
-
-
-# -- The first rows of an import as the ledger would hold them, for a look before anything is kept -
 
 
 _MOST = 10

@@ -103,13 +103,12 @@ def layout_lines(columns: Mapping[str, Any]) -> list[str]:
     lines += [f"{role}: {name}{dates.get(role, '')}" for role, name in columns["read"].items()]
     lines += [f"question {name}: {column}" for name, column in questions.items()]
     lines += _concluded(columns)
-    tool, left = bool(columns.get("format")), columns["left_out"]
+    tool = bool(columns.get("format"))
+    left = [*map(left_out_words, columns["left_out"])] if tool else _with_reasons(columns)
     listed = {
         "one column per annotator": columns["annotators"],
         "kept as attributes": columns["kept"],
-        "left out": [left_out_words(counted) for counted in left]
-        if tool
-        else _with_reasons(columns),
+        "left out": left,
         "rows left out": _rows_left_out(columns),
         "sheets left out": columns.get("sheets_left_out", []),
     }
@@ -181,9 +180,6 @@ def _advice(columns: Mapping[str, Any], items: bool) -> list[str]:
     name = left[0] if of_time is None else of_time
     role = "ROLE" if of_time is None else "labeled_at"
     return [f"(to use one: --map {quote(f'{role}={name}')} or --keep {quote(name)})"]
-
-
-# -- An import before it is made: how its files are read, and their first rows --------------------
 
 
 _SHOWN: Final = ("item", "annotator", "kind", "question", "category", "start", "end", "pass",

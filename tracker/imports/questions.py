@@ -115,6 +115,11 @@ class ImportQuestions:
         return len(self.known) > 1
 
     @property
+    def have_spans_of_text(self) -> bool:
+        """Whether answers mark characters of an item's text, whose length is the document's."""
+        return {q.offsets for q in self.known.values() if q.answers == "spans"} == {"characters"}
+
+    @property
     def pairs(self) -> bool:
         """Whether a question that is answered says which of two is better."""
         return any(self.known[name].preference for name in self.asked or self.known)
@@ -351,9 +356,6 @@ class ImportQuestions:
 
 def question_numbers_of(questions: Collection[QuestionInfo], answers: str) -> set[int]:
     return {question.id for question in questions if question.answers == answers}
-
-
-# -- The questions to import into: those of a project, and those that an import makes ------------
 
 
 _SETTINGS = {"answers": "asks", "scale": "scale", "offsets": "offsets",

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from sqlalchemy import Connection
 
+from tracker.formats.special_columns import may_be_model
 from tracker.imports.lookup import AnnotatorIds, CategoryIds
 from tracker.imports.normalize import Intake
 from tracker.projects.annotators import list_annotators
@@ -16,7 +17,7 @@ from tracker.projects.categories import category_names, project_labels_by_catego
 from tracker.projects.identities import alike_annotators, name_fullness
 from tracker.projects.names import are_spelt_alike, resembling_names
 from tracker.projects.projects import ProjectInfo
-from tracker.render.nouns import count_noun
+from tracker.render.nouns import count_noun, listed
 
 _MOST_COMPARED = 20_000  # annotators
 _MOST_TOLD = 10  # pairs of annotators
@@ -69,9 +70,9 @@ def resemblances(connection: Connection, intake: Intake) -> tuple[Resemblance, .
     return (*chain.from_iterable(categories), *people)
 
 
-def resemblance_warnings(resembling: Iterable[Resemblance], project: str) -> Iterator[str]:
-    """Yield a sentence for each; annotators beyond the first are counted."""
-    people = 0
+def resemblance_warnings(resembling: Iterable[Resemblance], intake: Intake) -> Iterator[str]:
+    """Yield a sentence for each, annotators beyond the first counted, and for names of models."""
+    people, project, ids = 0, intake.questions.project.name, intake.annotators
     for pair in resembling:
         people += pair.what == "annotator"
         if pair.what != "annotator" or people <= _MOST_TOLD:
@@ -80,6 +81,11 @@ def resemblance_warnings(resembling: Iterable[Resemblance], project: str) -> Ite
         command = shlex.join(["annotator", "duplicates", "-p", project])
         pairs = count_noun(more, "more pair")
         yield f"the names of {pairs} of annotators are alike: tracker {command}"
+    new = {n for n, number in ids.names.items() if number in ids.met - ids.before}
+    models = sorted(n for n in new if ids.kinds.get(n) == "human" and may_be_model(n))
+    if models:
+        command = shlex.join(["annotator", "kind", models[0], "model", "-p", project])
+        yield f"people with names of models: {listed(models)}; to change that: tracker {command}"
 
 
 def _of_categories(

@@ -351,9 +351,6 @@ def staging(connection: sa.Connection, recorded_at: int) -> Iterator[Staging]:
     staged.table.drop(connection)
 
 
-# -- More of an answer than its labels: the confidence and the comment -----------------------------
-
-
 _known = AnswerDetail.__table__
 _STAGED_DETAILS = sa.Table(
     "incoming_details",

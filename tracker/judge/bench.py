@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Unpack
 
@@ -17,16 +17,10 @@ from tracker.counts.filter import EVERYTHING, AnswerFilter, make_answer_filter, 
 from tracker.counts.selection import Selection
 from tracker.judge.asking import EPSILON, EPSILONS, EXPERTISE, MARGIN, TUNING, USED_FOR
 from tracker.judge.panel_sql import without_tuning
-from tracker.judge.result import (
-    Judge,
-    JudgeMeasure,
-)
-from tracker.judge.verdict import judge_verdict
+from tracker.judge.result import Judge, JudgeMeasure
+from tracker.judge.verdict import LEAST_ITEMS, judge_verdict
 from tracker.measures.intervals import check_confidence
-from tracker.measures.isolated_rater import (
-    ALPHA,
-    Read,
-)
+from tracker.measures.isolated_rater import ALPHA, Read
 from tracker.projects.annotators import (
     AnnotatorInfo,
     annotator_attributes,
@@ -34,7 +28,7 @@ from tracker.projects.annotators import (
     list_annotators,
 )
 from tracker.projects.categories import category_names
-from tracker.projects.items import count_items_with_attribute
+from tracker.projects.items import count_items_with_attribute, count_project_items
 from tracker.projects.questions import QuestionInfo, are_many_numbers
 
 
@@ -86,6 +80,7 @@ class Bench:
         attributes: of annotators, likewise.
         names: the categories by id, in order.
         tuning_items: items left out because prompts were tuned on them.
+        items: of the project.
     """
 
     question: QuestionInfo
@@ -96,6 +91,7 @@ class Bench:
     attributes: Mapping[int, Mapping[str, str]]
     names: Mapping[int, str]
     tuning_items: int
+    items: int
 
     @property
     def has_many_numbers(self) -> bool:
@@ -125,13 +121,22 @@ class Bench:
     ) -> Judge:
         """Return a judge with the verdict on one of its measures."""
         main = next(row for row in rows if row.measure == measure)
-        verdict = judge_verdict(main, self.query.margin, self.query.confidence)
+        query, humans = self.query, more["humans"]
+        verdict = judge_verdict(main, query.margin, query.confidence, humans=humans)
+        # A project seldom grows by more items than it has left, or than a verdict needs.
+        most = max(self.items - main.model_with_humans.items, LEAST_ITEMS)
+        if (verdict.more or 0) > most:
+            verdict = verdict._replace(more=None)
+        test = more["alternative_test"]
+        if (test.items_needed or 0) > max(self.items, LEAST_ITEMS):
+            more["alternative_test"] = replace(test, items_needed=None)
         return Judge(
             question=self.question.name,
             model=model.name,
             attributes=self.attributes.get(model.id, {}),
             tuning_items=self.tuning_items,
             **verdict._asdict(),
+            sampling=main.sampling,
             measure=measure,
             margin=self.query.margin,
             measures=rows,
@@ -167,4 +172,5 @@ def judge_bench(connection: Connection, question: QuestionInfo, query: JudgeQuer
         annotator_attributes(connection, question.project),
         names,
         count_items_with_attribute(connection, question.project, USED_FOR, TUNING),
+        count_project_items(connection, question.project),
     )

@@ -18,6 +18,7 @@ from tracker.audit.statistics.exact_tests import benjamini_hochberg
 from tracker.audit.statistics.mantel_haenszel import mantel_haenszel_usages
 from tracker.core.tallies import AnnotatorTallies, Answer, Pattern, answers_in_pattern, pattern_with
 from tracker.core.tally_columns import tally_columns_of
+from tracker.judge.cells import share_of_equal_pairs
 from tracker.judge.result import JudgeBias
 from tracker.judge.slices_sql import EVERYTHING, BySlice
 from tracker.measures.isolated_rater import Given
@@ -75,11 +76,7 @@ class _Mean(NamedTuple):
 
 
 def judge_biases(
-    model: AnnotatorInfo,
-    family: str,
-    given: Given,
-    slices: BySlice,
-    reading: Reading,
+    model: AnnotatorInfo, family: str, given: Given, slices: BySlice, reading: Reading
 ) -> list[JudgeBias]:
     """Return what is surely otherwise, the most certain first.
 
@@ -107,9 +104,6 @@ def family_of(name: str) -> str:
     """Return the family of a model by its name: gpt of gpt-4o-mini."""
     match = re.match(r"[a-z]+", name.lower())
     return name.lower() if match is None else match[0]
-
-
-# -- All items ------------------------------------------------------------------------------------
 
 
 def _categories(
@@ -150,9 +144,6 @@ def _severity(given: Given, reading: Reading) -> Iterator[tuple[JudgeBias, bool]
 def _difference(own: Answer, pattern: Pattern, points: Mapping[int, float]) -> float:
     total = sum(points[answer[0]] * count for answer, count in pattern)
     return points[own[0]] - total / answers_in_pattern(pattern)
-
-
-# -- Slices beside all other items ----------------------------------------------------------------
 
 
 def _slices(family: str, slices: BySlice, reading: Reading) -> Iterator[tuple[JudgeBias, bool]]:
@@ -221,11 +212,8 @@ def _beside(difference: float, ways: tuple[str, str], digits: int = 3) -> str:
 
 def _agreement_gap(own: Answer, pattern: Pattern) -> float:
     """Return people's share of the model's answer less their agreement with each other."""
-    size = answers_in_pattern(pattern)
-    with_people = dict(pattern).get(own, 0) / size
-    if size < 2:
-        return with_people
-    return with_people - sum(n * (n - 1) for _, n in pattern) / (size * (size - 1))
+    share = dict(pattern).get(own, 0) / answers_in_pattern(pattern)
+    return share - (share_of_equal_pairs(pattern) or 0.0)
 
 
 def _preference(category: int) -> _Value:

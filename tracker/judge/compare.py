@@ -83,11 +83,8 @@ def compare_models(
 
 def _place(judge: Judge) -> tuple[str, list[tuple[int, str]], str]:
     """Return the place of a model among others: by family, then by version, then by name."""
-    return (
-        judge.attributes.get("family", ""),
-        natural(judge.attributes.get(VERSION, "")),
-        judge.model,
-    )
+    family, version = (judge.attributes.get(name, "") for name in ("family", VERSION))
+    return family, natural(version), judge.model
 
 
 def natural(text: str) -> list[tuple[int, str]]:
@@ -145,6 +142,5 @@ def _change(one: Judge, other: Judge, judge: float | None) -> JudgeChange | None
 
 
 def _winner(row: ModelsCompared, q: float | None) -> str | None:
-    if q is None or row.difference is None or q > SURE:
-        return None
-    return row.models[row.difference > 0]
+    unsure = q is None or q > SURE or row.difference is None
+    return None if unsure else row.models[(row.difference or 0.0) > 0]

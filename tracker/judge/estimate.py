@@ -48,7 +48,7 @@ from tracker.projects.questions import QuestionInfo
 from tracker.render.nouns import count_noun
 
 NEXT: Final = 100  # human answers that are shared out
-FEW: Final = 5  # items on which the model and people differ, at least, or an interval is too short
+FEW_DIFFER, FEW_RARE = 10, 20  # items that differ, or have the rarer label: benchmarks/estimates.py
 DRAWN_BY_MODEL: Final = "drawn_by_model"
 ONLY_SHARES: Final = "only_shares"
 NO_PREDICTION: Final = "no_prediction"

@@ -62,10 +62,7 @@ def confused_examples(
 
 
 def _select_items(
-    connection: Connection,
-    people: Selection,
-    kinds: Sequence[Kind],
-    drawn: Select[Any] | None,
+    connection: Connection, people: Selection, kinds: Sequence[Kind], drawn: Select[Any] | None
 ) -> dict[Kind, list[int]]:
     """Return the first items of each kind: more than half of the people gave its truth."""
     model = select_answer_rows(

@@ -7,16 +7,11 @@ from collections.abc import Mapping
 from typing import TypeAlias
 
 from tracker.core.tallies import Answer
-from tracker.counts.beside_people import (
-    Labelled,
-)
+from tracker.counts.beside_people import Labelled
 from tracker.judge.bench import Bench
 from tracker.judge.cells import label_of
 from tracker.judge.examples import MOST_KINDS, Kind
-from tracker.judge.result import (
-    Confused,
-    JudgeRates,
-)
+from tracker.judge.result import Confused, JudgeRates
 from tracker.measures.accuracy import accuracy_from_confusion
 
 _MOST_CONFUSED = 20
@@ -39,19 +34,9 @@ def labels_of(labelled: Labelled) -> Labels:
 def truth_words(labelled: Labelled) -> str:
     """Return how many items have a label, and from where."""
     known = sum(items for (_, truth, _), items in labelled.items() if truth is not None)
-    majority = sum(
-        items
-        for (_, truth, pattern), items in labelled.items()
-        if truth is None and label_of(None, pattern) is not None
-    )
-    parts = [
-        f"{items:,} {words}"
-        for items, words in (
-            (known, "by decision or reference"),
-            (majority, "by people's majority"),
-        )
-        if items
-    ]
+    majority = sum(labels_of(labelled).values()) - known
+    words = ((known, "by decision or reference"), (majority, "by people's majority"))
+    parts = [f"{items:,} {whence}" for items, whence in words if items]
     return "items with a label: " + (" and ".join(parts) or "none")
 
 
@@ -69,9 +54,12 @@ def label_rates(bench: Bench, truths: Labels) -> dict[str, JudgeRates]:
         others = every - accuracy.true
         right = others - (accuracy.given - accuracy.right)
         rates[bench.names[accuracy.category]] = JudgeRates(
-            accuracy.recall, _share(right, others), accuracy.precision, accuracy.true,
+            accuracy.recall,
+            _share(right, others),
+            accuracy.precision,
+            accuracy.true,
             accuracy.given,
-        )  # fmt: skip
+        )
     return rates
 
 

@@ -91,9 +91,6 @@ Rule: TypeAlias = Callable[[Panel, IntArray], IntArray]
 """Takes a panel and models' answers, and returns the answer to each."""
 
 
-# -- Whom to believe ------------------------------------------------------------------------------
-
-
 def jury(panel: Panel, given: IntArray) -> IntArray:
     """Return the answer that most models gave, NONE for a tie; shape (cells,)."""
     return _first(_votes(given, np.ones(given.shape), len(panel.categories)))
@@ -238,9 +235,6 @@ def parted(panel: Panel) -> Folds:
     )  # fmt: skip
 
 
-# -- How often that is right ----------------------------------------------------------------------
-
-
 @dataclass(frozen=True)
 class ModelOfPanel(Record):
     """A model of a panel.
@@ -297,9 +291,7 @@ def models_of_panel(
 ) -> list[ModelOfPanel]:
     """Return what is known of each model."""
     labeled, right, judged = panel.labeled, panel.right, panel.judged
-    weight = np.log(
-        (labeled @ right + 1) / (labeled @ (judged - right) + 1) * max(len(panel.categories) - 1, 1)
-    )
+    weight = accuracy_weights(panel)
     others = np.maximum(error_correlations(panel), 0.0).sum(axis=1)
     return [
         ModelOfPanel(
@@ -365,9 +357,6 @@ def _mean(
     mean = float(items @ values) / number
     error = np.sqrt(float(items @ (values - mean) ** 2) / (number - 1) / number)
     return mean, *confidence_interval(mean, float(error), int(number), confidence)
-
-
-# -- Which items still need people ----------------------------------------------------------------
 
 
 @dataclass(frozen=True)

@@ -24,12 +24,7 @@ from sqlalchemy import (
 )
 
 from tracker.core.tallies import Answer
-from tracker.counts.pattern_codes import (
-    AS_COLUMNS,
-    Packing,
-    make_pattern_code,
-    widen_pattern_code,
-)
+from tracker.counts.pattern_codes import AS_COLUMNS, Packing, make_pattern_code, widen_pattern_code
 from tracker.counts.selection import (
     Selection,
     labels,
@@ -100,10 +95,7 @@ def without_tuning(selection: Selection) -> Selection:
 
 
 def count_panel(
-    connection: Connection,
-    people: Selection,
-    models: Sequence[int],
-    draws: Draws | None = None,
+    connection: Connection, people: Selection, models: Sequence[int], draws: Draws | None = None
 ) -> dict[Cell, int]:
     """Return how many items there are of each cell, in a fixed order.
 

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 
 from tracker.agreement.query import sample_under_metric
 from tracker.core.beside_columns import BesideColumns
-from tracker.core.tallies import Answer, FloatArray, IntArray
+from tracker.core.tallies import Answer, FloatArray, IntArray, pattern_without
 from tracker.judge.bench import Bench
-from tracker.judge.result import (
-    AgainstTruths,
-    PersonBeside,
-)
+from tracker.judge.result import AgainstTruths, PersonBeside
 from tracker.measures.cohen import Cells, cohen_kappas
 from tracker.measures.intervals import NO_OVERLAP, Coefficient, wilson_interval
+from tracker.measures.isolated_rater import Given
+
+_LEFT_OUT = 50  # people, each in turn, for the error over people
 
 
 def against_truths(
@@ -51,9 +51,6 @@ def _accuracy(right: int, answers: int, confidence: float) -> Coefficient:
     )
 
 
-# -- The model and each person --------------------------------------------------------------------
-
-
 def people_beside(bench: Bench, rows: BesideColumns) -> list[PersonBeside]:
     """Return the model beside each person, those it agrees with least first."""
     confidence = bench.query.confidence
@@ -86,6 +83,27 @@ def people_beside(bench: Bench, rows: BesideColumns) -> list[PersonBeside]:
     ]
     people.sort(key=lambda row: (row.agreement.ci_high or 0.0, row.annotator))
     return people
+
+
+def without_each(rows: BesideColumns) -> Iterator[Given]:
+    """Yield the model's answers to items of the others' patterns, without each of the people.
+
+    Of very many, fifty are left out in turn, spread evenly over the numbers of their answers.
+    """
+    persons, person = np.unique(rows.person, return_inverse=True)
+    order = np.bincount(person, rows.items, len(persons)).argsort(kind="stable")
+    sample = order[np.linspace(0, len(order) - 1, _LEFT_OUT).astype(np.int64)]
+    for place in sample if len(order) > _LEFT_OUT else range(len(order)):
+        theirs = rows.where(person == place)
+        columns = (theirs.given, theirs.pattern, theirs.own, theirs.items)
+        left = Counter(rows.given_to_patterns)
+        for model, pattern, person_answer, items in zip(
+            *(c.tolist() for c in columns), strict=True
+        ):
+            answer, votes = rows.answers[model], rows.patterns[pattern]
+            left[answer, votes] -= items
+            left[answer, pattern_without(votes, rows.answers[person_answer])] += items
+        yield {key: items for key, items in left.items() if items and key[1]}
 
 
 def _with_others(

@@ -44,6 +44,7 @@ class JudgeMeasure(Record):
         ci_high: the upper one.
         informative: items on which the model or a person gave anything but the most frequent
             answer; of spans, documents in which somebody marked any.
+        people_error: the difference's standard error over people; None of fewer than three.
     """
 
     measure: str
@@ -55,6 +56,12 @@ class JudgeMeasure(Record):
     ci_low: float | None
     ci_high: float | None
     informative: int
+    people_error: float | None
+
+    @property
+    def sampling(self) -> str:
+        """What the bounds of the difference generalize to."""
+        return "items" if self.people_error is None else "items and people"
 
 
 @dataclass(frozen=True)
@@ -176,10 +183,12 @@ class Judge(Record):
         tuning_items: marked as used for tuning, which count nowhere.
         verdict: on the lower bound of the difference to people, against the margin.
         why: the verdict in a sentence.
+        sampling: what the verdict holds for: other "items", or other "items and people".
         measure: on which it rests.
         margin: by how much the model may be below the people.
         bar: people's figure less the margin; None if it is undefined.
-        more: items until the verdict could be sure, were the figures to stay; None if it is.
+        more: items until the verdict could be sure, were the figures to stay; None if it is, or
+            if the project has no more items or they would not do.
         measures: each coefficient.
         majority: of the others; None of spans.
         gold: None without truths of items that it answered.
@@ -205,6 +214,7 @@ class Judge(Record):
     tuning_items: int
     verdict: Verdict
     why: str
+    sampling: str
     measure: str
     margin: float
     bar: float | None

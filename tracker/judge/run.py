@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from shlex import quote
 from typing import NamedTuple
 
@@ -19,7 +18,7 @@ from tracker.agreement.counts_sql import (
 from tracker.agreement.readiness import thresholds_of
 from tracker.core.beside_columns import BesideColumns
 from tracker.core.errors import InvalidOption
-from tracker.core.tallies import Answer, FloatArray, IntArray
+from tracker.core.tallies import Answer, FloatArray
 from tracker.counts.annotator_patterns import count_gold_confusions
 from tracker.counts.beside_people import (
     Labelled,
@@ -40,14 +39,8 @@ from tracker.judge.labels import (
     truth_words,
     worst_kinds,
 )
-from tracker.judge.people import against_truths, people_beside
-from tracker.judge.result import (
-    BesideMajority,
-    Judge,
-    JudgeBias,
-    JudgeMeasure,
-    ModelsCompared,
-)
+from tracker.judge.people import against_truths, people_beside, without_each
+from tracker.judge.result import BesideMajority, Judge, JudgeBias, JudgeMeasure, ModelsCompared
 from tracker.judge.slices_sql import BySlice, count_beside_people_by_slice
 from tracker.judge.soft_labels import (
     Sides,
@@ -140,7 +133,10 @@ def _judged(
     answers = sum(int(rows.items.sum()) for rows in beside.values())
     slices = count_beside_people_by_slice(connection, bench.people, ids, answers)
     calibrations = _calibrations(connection, bench)
-    sides = _sides(connection, bench)
+    sides: dict[int, dict[str, dict[Sides, int]]] = {}
+    if query.group is not None:
+        groups = annotators_by_attribute(connection, question.project, query.group)
+        sides = count_sides(connection, bench.people, ids, groups)
     sure = {}
     if any_confidence(connection, bench.people):
         sure = count_sure_answers(connection, bench.people, ids)
@@ -215,13 +211,6 @@ def _distances(
     )
 
 
-def _sides(connection: Connection, bench: Bench) -> dict[int, dict[str, dict[Sides, int]]]:
-    if bench.query.group is None:
-        return {}
-    groups = annotators_by_attribute(connection, bench.question.project, bench.query.group)
-    return count_sides(connection, bench.people, frozenset(bench.models), groups)
-
-
 class _Counted(NamedTuple):
     """What was counted of one model.
 
@@ -250,19 +239,19 @@ class _Counted(NamedTuple):
     calibration: Calibration | None
 
 
-def _judge(
-    bench: Bench,
-    measures: Sequence[str],
-    model: AnnotatorInfo,
-    of: _Counted,
-) -> Judge:
+def _judge(bench: Bench, measures: Sequence[str], model: AnnotatorInfo, of: _Counted) -> Judge:
     query, rows = bench.query, of.rows
     people = np.unique(rows.person).tolist()
     given = rows.given_to_patterns
     read = bench.read(len(people) + 1)
     beside = rater_beside_group([*given.items()], read, len(people))
     constant = constant_rater(beside, read) if given else beside
-    figures = [measure_beside(name, beside, constant, query.confidence) for name in measures]
+    without = [
+        rater_beside_group([*left.items()], read, len(people) - 1) for left in without_each(rows)
+    ]
+    figures = [
+        measure_beside(name, beside, constant, query.confidence, without) for name in measures
+    ]
     rater, member = agreement_with_majority(beside)
     copying = people_who_copy(rows, several=bench.question.answers == "several")
     copied_by = [bench.known[person].name for person in copying]
@@ -306,10 +295,7 @@ def _biases(bench: Bench, model: AnnotatorInfo, given: Given, slices: BySlice) -
 
 
 def _reservations(
-    bench: Bench,
-    model: AnnotatorInfo,
-    copied_by: Sequence[str],
-    figures: Sequence[JudgeMeasure],
+    bench: Bench, model: AnnotatorInfo, copied_by: Sequence[str], figures: Sequence[JudgeMeasure]
 ) -> list[str]:
     """Return what to bear in mind of people: no opinion of their own, or no standard."""
     reservations = []
@@ -329,8 +315,14 @@ def _reservations(
     return reservations
 
 
-def measure_beside(name: str, beside: Beside, constant: Beside, confidence: float) -> JudgeMeasure:
-    """Return one measure of a judge beside people, and of a constant one."""
+def measure_beside(
+    name: str, beside: Beside, constant: Beside, confidence: float, without: Sequence[Beside]
+) -> JudgeMeasure:
+    """Return one measure of a judge beside people, and of a constant one.
+
+    ``without`` are the judge and the others, without each of the people or each of some.
+    """
+    pairs = [(rater_coefficient(name, each), group_coefficient(name, each)) for each in without]
     return judge_measure(
         rater_coefficient(name, beside),
         group_coefficient(name, beside),
@@ -338,6 +330,11 @@ def measure_beside(name: str, beside: Beside, constant: Beside, confidence: floa
         at_random=random_coefficient(name, beside),
         informative=informative_items_of(beside.pooled.table),
         confidence=confidence,
+        without=[
+            None if rater.value is None or group.value is None else rater.value - group.value
+            for rater, group in pairs
+        ],
+        people=beside.group.annotators,
     )
 
 
@@ -358,7 +355,7 @@ def answers_alike(bench: Bench, answers: Sequence[Answer]) -> Alike:
         return lambda first, second: (first == second).astype(np.float64)
     numbers = numbers_of_categories(bench.names)
     points: FloatArray = np.array([numbers[category] for (category,) in answers])
-    return partial(_squared, points)
+    return lambda first, second: np.asarray(-((points[first] - points[second]) ** 2))
 
 
 def numbers_of_categories(names: Mapping[int, str]) -> dict[int, float]:
@@ -367,11 +364,6 @@ def numbers_of_categories(names: Mapping[int, str]) -> dict[int, float]:
         return {category: float(name) for category, name in names.items()}
     except ValueError:
         return {category: float(rank) for rank, category in enumerate(names)}
-
-
-def _squared(points: FloatArray, first: IntArray, second: IntArray) -> FloatArray:
-    apart: FloatArray = -((points[first] - points[second]) ** 2)
-    return apart
 
 
 def _calibrations(connection: Connection, bench: Bench) -> dict[int, Calibration]:

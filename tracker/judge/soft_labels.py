@@ -28,6 +28,7 @@ from tracker.counts.selection import (
 )
 from tracker.measures.difference_tests import holm
 from tracker.measures.intervals import TOO_FEW_ITEMS, confidence_interval
+from tracker.measures.isolated_rater import Given
 from tracker.storage.schema import AnswerDetail
 from tracker.storage.schema.labels import detail_of
 
@@ -37,10 +38,8 @@ HARD_ANSWER: Final = "hard_answer"  # no share of a hard answer is that of one t
 NO_ORDER: Final = "no_order"
 MOST_GROUPS: Final = 50
 
-Met: TypeAlias = Mapping[tuple[Answer, Pattern], int]
-"""How many items were given an answer, and a pattern by others."""
 Sure: TypeAlias = Mapping[tuple[Answer, Pattern, float], int]
-"""Likewise, with the confidence of the answer."""
+"""How many items were given an answer, a pattern by others, and a confidence in the answer."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +71,7 @@ class SoftLabelDistances(Record):
 
 
 def soft_label_distances(
-    met: Met,
+    met: Given,
     *,
     places: Mapping[int, float] | None = None,
     sure: Sure | None = None,
@@ -185,9 +184,6 @@ def _mean(values: Sequence[tuple[float, int]], confidence: float) -> Distance:
         mean, math.sqrt(square / number), number, confidence, low=-math.inf, high=math.inf
     )
     return Distance(mean, low, high, number)
-
-
-# -- Groups of people: does the model side with one of them? --------------------------------------
 
 
 class Sides(NamedTuple):
@@ -331,9 +327,6 @@ def count_sides(
         sides = Sides(group, group_alike, all_ - group, all_alike - group_alike)
         counts.setdefault(model, {name: {} for name in names})[names[part]][sides] = items
     return counts
-
-
-# -- Answers with their confidences, for the cross-entropy ----------------------------------------
 
 
 def count_sure_answers(

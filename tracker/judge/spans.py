@@ -44,6 +44,7 @@ class SpanJudge:
         right: spans of each category that the model and a person both marked.
         given: spans of the category that the model marked, once for each person.
         marked: that the people did.
+        documents: of each how much alike the spans are of the model and a person, and of two.
     """
 
     model: list[float] = field(default_factory=list)
@@ -56,6 +57,9 @@ class SpanJudge:
     right: Counter[int] = field(default_factory=Counter)
     given: Counter[int] = field(default_factory=Counter)
     marked: Counter[int] = field(default_factory=Counter)
+    documents: list[tuple[Mapping[int, float], Mapping[frozenset[int], float]]] = field(
+        default_factory=list
+    )
 
     def add(self, own: Spans, people: Mapping[int, Spans]) -> None:
         """Add a document that the model and some people answered."""
@@ -64,6 +68,7 @@ class SpanJudge:
             frozenset(pair): spans_alike(people[pair[0]], people[pair[1]])
             for pair in combinations(people, 2)
         }
+        self.documents.append((near, pairs))
         self.model.append(fmean(near.values()))
         self.people.append(fmean(pairs.values()) if pairs else None)
         self.nothing.append(fmean(float(not spans) for spans in people.values()))
@@ -101,7 +106,19 @@ class SpanJudge:
         return judge_measure(
             model, people, nothing,
             at_random=None, informative=informative, confidence=confidence,
+            without=[self._without(person) for person in sorted(self.persons)],
+            people=len(self.persons),
         )  # fmt: skip
+
+    def _without(self, left: int) -> float | None:
+        """Return the difference of the model's mean and the people's without one of these."""
+        model, others = [], []
+        for near, pairs in self.documents:
+            rest = [alike for pair, alike in pairs.items() if left not in pair]
+            if rest:
+                model.append(fmean(alike for person, alike in near.items() if person != left))
+                others.append(fmean(rest))
+        return fmean(model) - fmean(others) if model else None
 
     def rates(self, names: Mapping[int, str]) -> dict[str, JudgeRates]:
         """Return the rates of each category, of spans: nothing counts those left unmarked."""

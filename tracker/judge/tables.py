@@ -17,25 +17,21 @@ if TYPE_CHECKING:
 VERDICT_TONES: Final = {"trusted": "good", "not_trusted": "bad", "insufficient": "unsure"}
 
 
-def _verdict_tone(row: Mapping[str, Any]) -> str | None:
-    return VERDICT_TONES[row["verdict"]]
-
-
-def _bounds(key: str) -> tuple[str, str]:
-    return f"{key}.ci_low", f"{key}.ci_high"
-
-
 def _figure(key: str, title: str) -> tuple[Column, Column]:
     return (
         Column(f"{key}.value", title, "figure"),
-        Column(f"{key}.ci_low", "{level}", "interval", drawn=_bounds(key)),
+        Column(f"{key}.ci_low", "{level}", "interval", drawn=(f"{key}.ci_low", f"{key}.ci_high")),
     )
 
 
 JUDGES: Final = (
     Column("question", kind="name"),
     Column("model", kind="name"),
-    Column("verdict", text=lambda row: VERDICTS[row["verdict"]], tone=_verdict_tone),
+    Column(
+        "verdict",
+        text=lambda row: VERDICTS[row["verdict"]],
+        tone=lambda row: VERDICT_TONES[row["verdict"]],
+    ),
     Column("items", kind="count"),
     *_figure("model_with_humans", "with people"),
     Column("humans_with_humans.value", "people", "figure"),
@@ -54,6 +50,7 @@ MEASURES: Final = (
     Column("baseline.value", "most frequent answer", "figure"),
     Column("random_baseline", "at random", "figure"),
 )
+_REPLACED: Final = {None: "too few items", True: "yes", False: "no"}
 HUMANS: Final = (
     Column("annotator", kind="name", leads="annotator"),
     Column("items", kind="count"),
@@ -61,7 +58,7 @@ HUMANS: Final = (
     Column("human_wins", "person as near", "share"),
     Column("epsilon", kind="figure"),
     Column("p_value", "p", "p"),
-    Column("rejected", "may be replaced", text=lambda row: _replaced(row["rejected"])),
+    Column("rejected", "may be replaced", text=lambda row: _REPLACED[row["rejected"]]),
 )
 """Of the alternative annotator test, a row for each person."""
 RATES: Final = (
@@ -147,17 +144,6 @@ def distance_rows(payload: Mapping[str, Any]) -> list[dict[str, Any]]:
     ]
 
 
-def _distances_view(payload: Mapping[str, Any], level: str) -> Iterator[Any]:
-    rows = distance_rows(payload)
-    if rows:
-        yield "How far answers are from the shares of the people who gave each:"
-        yield listing_table(DISTANCES, rows, level=level)
-
-
-def _replaced(rejected: bool | None) -> str:
-    return "too few items" if rejected is None else "yes" if rejected else "no"
-
-
 def judge_row(judge: Mapping[str, Any]) -> dict[str, Any]:
     """Return a judge's JSON as a row, with the figures of the verdict's measure."""
     return {**main_measure(judge), **judge}
@@ -177,7 +163,7 @@ def alternative_test_sentence(test: Mapping[str, Any]) -> str:
             "model and somebody else answered, too"
         )
     said = (
-        f"Alternative annotator test: omega {test['omega']:.3f} of "
+        f"Alternative annotator test: omega {test['omega']:z.3f} of "
         f"{count_noun(test['tested'], 'annotator')}, rho {test['rho']:.4f}: "
     )
     if test["passed"]:
@@ -206,7 +192,8 @@ def judges_view(judges: Judges, level: str) -> Iterator[Any]:
 def judge_view(judge: Judge, level: str) -> Iterator[Any]:
     """Yield one judge: the verdict first."""
     payload = judge.to_dict()
-    yield f"{judge.model}: {VERDICTS[judge.verdict]}{_more(judge)}"
+    more = "" if judge.more is None else f" (about {judge.more:,} more items would)"
+    yield f"{judge.model}: {VERDICTS[judge.verdict]}{more}"
     yield judge.why
     yield from judge.reservations
     yield listing_table(MEASURES, payload["measures"], level=level)
@@ -234,7 +221,9 @@ def judge_view(judge: Judge, level: str) -> Iterator[Any]:
         examples = list(example_rows(payload))
         if examples:
             yield listing_table(EXAMPLES, examples)
-    yield from _distances_view(payload, level)
+    if distances := distance_rows(payload):
+        yield "How far answers are from the shares of the people who gave each:"
+        yield listing_table(DISTANCES, distances, level=level)
     if judge.sides:
         yield "With which group it sides:"
         yield listing_table(SIDES, payload["sides"], level=level)
@@ -243,7 +232,3 @@ def judge_view(judge: Judge, level: str) -> Iterator[Any]:
 
 
 _MOST_SHOWN = 5
-
-
-def _more(judge: Judge) -> str:
-    return "" if judge.more is None else f" (about {judge.more:,} more items would)"

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from math import ceil
+from collections.abc import Sequence
+from math import ceil, hypot
 from typing import Final, NamedTuple
 
 from tracker.judge.result import JudgeMeasure, Verdict
 from tracker.measures.estimate import Estimate
 from tracker.measures.intervals import NO_OVERLAP, TOO_FEW_ANNOTATORS
 from tracker.measures.isolated_rater import gap_between
+from tracker.measures.resampling import jackknife_pulls
 from tracker.measures.words import measure_title_words, undefined_in_words
 from tracker.render.cells import figure_cell, level_cell
 
@@ -17,7 +19,8 @@ LEAST_ITEMS: Final = 30
 LEAST_INFORMATIVE: Final = 20
 """Those of them, at least, on which the model or a person gave anything but the most frequent
 answer. With fewer the interval of the difference is too short: see benchmarks/judges.py."""
-_MOST: Final = 100_000
+FEW_PEOPLE: Final = 5
+"""With fewer people the sentence adds that they tell little of others."""
 
 
 class JudgeVerdict(NamedTuple):
@@ -37,9 +40,17 @@ def judge_measure(
     at_random: float | None,
     informative: int,
     confidence: float,
+    without: Sequence[float | None],
+    people: int,
 ) -> JudgeMeasure:
-    """Return a measure from the model's, the people's and the baseline's on the same items."""
-    gap = gap_between(rater, group, confidence)
+    """Return a measure from the model's, the people's and the baseline's on the same items.
+
+    ``without`` are the differences of the first two without each of the ``people``, or of some.
+    """
+    pulls = None
+    if rater.value is not None and group.value is not None:
+        pulls = jackknife_pulls(without, rater.value - group.value, people)
+    gap = gap_between(rater, group, confidence, pulls or ())
     return JudgeMeasure(
         rater.measure,
         rater.coefficient(confidence),
@@ -50,11 +61,14 @@ def judge_measure(
         None if gap is None else gap.low,
         None if gap is None else gap.high,
         informative,
+        None if pulls is None else hypot(*pulls),
     )
 
 
-def judge_verdict(row: JudgeMeasure, margin: float, confidence: float) -> JudgeVerdict:
-    """Return the verdict on one measure.
+def judge_verdict(
+    row: JudgeMeasure, margin: float, confidence: float, *, humans: int
+) -> JudgeVerdict:
+    """Return the verdict on one measure of a model compared with so many people.
 
     A model is trusted if its figure is surely no more than ``margin`` below that of people with
     each other, on the same items, and above that of the most frequent answer; it is not trusted if
@@ -82,13 +96,18 @@ def judge_verdict(row: JudgeMeasure, margin: float, confidence: float) -> JudgeV
     )
     if row.difference is None or row.ci_low is None or row.ci_high is None:
         return JudgeVerdict("insufficient", f"{said}; one item says nothing", bar, LEAST_ITEMS)
-    bounds = f"{level_cell(confidence)}: {row.ci_low:+.2f} to {row.ci_high:+.2f}"
+    bounds = f"{row.ci_low:+z.2f} to {row.ci_high:+z.2f}, of other {row.sampling}"
     difference = (
-        f"{said}. The difference is {row.difference:+.2f} ({bounds}); -{margin:g} is allowed"
+        f"{said}. The difference is {row.difference:+z.2f} ({level_cell(confidence)}: {bounds}); "
+        f"-{margin:g} is allowed"
     )
+    if humans < FEW_PEOPLE:
+        nothing = "nothing" if row.people_error is None else "little"
+        difference += f". {humans} people tell {nothing} of other people"
     verdict: Verdict = "insufficient"
     more: int | None = None
-    lacking = max(LEAST_ITEMS - own.items, _more_informative(row))
+    telling = ceil((LEAST_INFORMATIVE - row.informative) * own.items / max(row.informative, 1))
+    lacking = max(LEAST_ITEMS - own.items, telling)  # were as many to tell something as do now
     if lacking > 0:
         more = lacking
         difference += (
@@ -98,7 +117,7 @@ def judge_verdict(row: JudgeMeasure, margin: float, confidence: float) -> JudgeV
     elif row.ci_high < -margin:
         verdict = "not_trusted"
     elif row.ci_low < -margin:
-        more = _more_items(row, margin)
+        more = _more_items(row, margin, confidence, humans)
     elif (own.ci_low or 0.0) <= (row.baseline.value or 0.0):
         difference = f"{said}. A judge that always gives the most frequent answer reaches "
         difference += f"{figure_cell(row.baseline.value)}, which may be as much"
@@ -107,20 +126,19 @@ def judge_verdict(row: JudgeMeasure, margin: float, confidence: float) -> JudgeV
     return JudgeVerdict(verdict, difference, bar, more)
 
 
-def _more_informative(row: JudgeMeasure) -> int:
-    """Return how many items more would have enough that tell something, if as many did as now."""
-    lacking = LEAST_INFORMATIVE - row.informative
-    return ceil(lacking * row.model_with_humans.items / max(row.informative, 1))
-
-
-def _more_items(row: JudgeMeasure, margin: float) -> int:
+def _more_items(row: JudgeMeasure, margin: float, confidence: float, humans: int) -> int | None:
     """Return how many items more would take the margin out of the bounds, were all else the same.
 
-    The reach of the bounds falls with the root of the number of items.
+    The reach of the bounds falls with the root of the number of items, but for what people
+    differ by: None if that alone reaches as far.
     """
+    from scipy.special import stdtrit
+
     items = row.model_with_humans.items
     reach = ((row.ci_high or 0.0) - (row.ci_low or 0.0)) / 2
     room = abs((row.difference or 0.0) + margin)
-    most = room * (_MOST / items) ** 0.5 <= reach
-    needed = _MOST if most else items * (reach / room) ** 2
+    of_people = float(stdtrit(max(humans - 1, 1), (1 + confidence) / 2)) * (row.people_error or 0.0)
+    if of_people >= min(room, reach):
+        return None
+    needed = items * (reach**2 - of_people**2) / (room**2 - of_people**2)
     return max(1, round(needed) - items)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from tracker.judge.result import VERDICTS, Verdict
+from tracker.judge.result import VERDICTS
+from tracker.judge.verdict import LEAST_INFORMATIVE, LEAST_ITEMS
 from tracker.measures.intervals import NO_OVERLAP, TOO_FEW_ANNOTATORS, wilson_interval
 from tracker.measures.words import undefined_in_words
 from tracker.render.nouns import capitalized, count_noun, listed, of_question, percent, quoted
@@ -13,8 +14,7 @@ from tracker.render.nouns import capitalized, count_noun, listed, of_question, p
 
 def verdict_title(judge: Mapping[str, Any]) -> str:
     """Return the verdict of a judge's JSON as people read it."""
-    verdict: Verdict = judge["verdict"]
-    return VERDICTS[verdict]
+    return VERDICTS[judge["verdict"]]
 
 
 def main_measure(judge: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -40,12 +40,12 @@ def verdict_sentence(judge: Mapping[str, Any]) -> str:
         )
     if judge["bar"] is None:
         return f"Nothing can be said of {model} yet: {judge['why']}."
-    if judge["more"] is None:
+    row, unsure = main_measure(judge), f"It is not sure yet how well {model} agrees with people:"
+    if row["informative"] < LEAST_INFORMATIVE or row["model_with_humans"]["items"] < LEAST_ITEMS:
+        return f"{unsure} there are too few items, or too few with a rare answer."
+    if (row["ci_low"] or 0.0) >= -judge["margin"]:
         return f"{model} may do no better than a judge that always gives the most frequent answer."
-    return (
-        f"It is not sure yet how well {model} agrees with people: perhaps as they do with each "
-        f"other, perhaps more than {below} below them."
-    )
+    return f"{unsure} perhaps as they do with each other, perhaps more than {below} below them."
 
 
 def next_step(judge: Mapping[str, Any]) -> str:
@@ -59,6 +59,9 @@ def next_step(judge: Mapping[str, Any]) -> str:
     if judge["verdict"] == "not_trusted":
         change = "Change its prompt, import the new answers under another name, and judge it again."
         return " ".join([*worst_confusion(judge), change])
+    people = main_measure(judge)["humans_with_humans"]["value"]
+    if people is not None and people <= 0:
+        return "People agree no more than by chance: settle first what the categories mean."
     return _answers_missing(judge)
 
 
@@ -66,9 +69,12 @@ def _answers_missing(judge: Mapping[str, Any]) -> str:
     """Return which answers would let the verdict be sure."""
     if judge["more"] is not None:
         return f"Have two people or more answer about {count_noun(judge['more'], 'more item')}."
-    if main_measure(judge)["humans_with_humans"]["undefined"] in {NO_OVERLAP, TOO_FEW_ANNOTATORS}:
+    row = main_measure(judge)
+    if row["humans_with_humans"]["undefined"] in {NO_OVERLAP, TOO_FEW_ANNOTATORS}:
         return "Have two people or more answer the items that it answered."
-    return "Have people answer more of the items whose answer is a rare one."
+    if row["informative"] < LEAST_INFORMATIVE or (row["ci_low"] or 0.0) >= -judge["margin"]:
+        return "Have people answer more of the items whose answer is a rare one."
+    return "Have other people answer the items, too: those left in the project would not settle it."
 
 
 def worst_confusion(judge: Mapping[str, Any]) -> Iterator[str]:

@@ -95,9 +95,6 @@ def _breakdown(by: str) -> Callable[[AgreementRequest], Answer]:
     )
 
 
-# -- The figures, of one question or of several ---------------------------------------------------
-
-
 def _whole(request: AgreementRequest, part: str = "measures") -> Answer:
     """Return all figures of a question; a row for each measure, or category."""
     from tracker.agreement.tables import agreement_view
@@ -143,9 +140,6 @@ def _each_question(request: AgreementRequest) -> Answer:
     return Answer(
         result.to_dict, result.rows, lambda: agreement_by_question_view(result), hints=hints
     )
-
-
-# -- Breakdowns: a row for each pair, annotator, item, … ------------------------------------------
 
 
 def _by_pair(request: AgreementRequest) -> Answer:
@@ -262,9 +256,6 @@ def _by_annotator_attribute(request: AgreementRequest, attribute: str) -> Answer
         lambda: annotator_group_csv_rows(result),
         lambda: annotator_groups_view(result),
     )
-
-
-# -- Why, what if, against what, and how to report it ---------------------------------------------
 
 
 def _explain(request: AgreementRequest) -> Answer:

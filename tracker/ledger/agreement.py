@@ -399,9 +399,6 @@ class AgreementQuestions(Transactions):
             yield connection, question, query
 
 
-# -- What a page about a project needs beside its figures -----------------------------------------
-
-
 class LedgerState(NamedTuple):
     """Which state of a project figures are of: its last change, and when that was recorded."""
 

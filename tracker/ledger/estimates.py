@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from tracker.judge.estimate import Estimate
 
 _WAYS = {
+    "stratified": "stratified by its answers",
     "human_only": "people alone",
     "prediction_powered": "prediction powered",
     "corrected": "corrected for errors",
-    "stratified": "stratified by its answers",
 }
 _WHY = {
     "too_few_items": "too few labelled items",
@@ -68,14 +68,17 @@ def _view(estimate: Estimate, _: Given) -> Iterator[Any]:
 
 
 def _warnings(estimate: Estimate, _: Given) -> Iterator[str]:
-    from tracker.judge.estimate import AGREEMENT, FEW
+    from tracker.judge.estimate import FEW_DIFFER, FEW_RARE, SHARE
     from tracker.render.nouns import count_noun
 
-    if estimate.measure != AGREEMENT and estimate.labeled and estimate.differ < FEW:
-        items = count_noun(estimate.differ, "item")
+    share = estimate.human_only.value if estimate.measure == SHARE else None
+    rare = FEW_RARE if share is None else round(estimate.labeled * min(share, 1 - share))
+    powered = estimate.prediction_powered.value is not None
+    if powered and (estimate.differ < FEW_DIFFER or rare < FEW_RARE):
+        rarer = "" if share is None else f", and {rare:,} have the rarer label"
         yield (
-            f"needs more labels: the model and people differ on {items}, and the "
-            "prediction-powered interval may be too short"
+            f"the prediction-powered interval may be too short: the model and people differ on "
+            f"{count_noun(estimate.differ, 'item')}{rarer}; rather take the stratified one"
         )
     left = estimate.left_out
     for number, why in (

@@ -299,9 +299,6 @@ def _project_named(ledger: Ledger, name: str | None) -> list[str]:
         return []
 
 
-# -- Progress -------------------------------------------------------------------------------------
-
-
 def _status_answer(
     payload: Mapping[str, Any],
     pages: Sequence[Mapping[str, Any]],

@@ -386,9 +386,6 @@ def _history(
     ), choice
 
 
-# -- What comes of it, in words that depend on what was asked, or stand in tables -----------------
-
-
 def _warnings_of_taken(taken: TakenByQuestion, name: str | None) -> Iterator[str]:
     if not taken.fresh and name is not None:
         yield f"none was named {name!r}: nothing has changed since snapshot {taken.id}"

@@ -233,7 +233,7 @@ class Importing(Transactions):
     def import_rows(
         self, rows: Iterable[NamedTuple], project: str, name: str = "simulated"
     ) -> ImportResult:
-        """Import simulated rows as they come; a field that is no role is kept of the items.
+        """Import simulated rows as they come; a field without a role is kept of the items.
 
         ``name`` is what they are called, as a file would be.
         """
@@ -376,9 +376,6 @@ def _mapped(
 
 def _paths(path: str | Path | Sequence[str | Path]) -> Sequence[str | Path]:
     return [path] if isinstance(path, str | Path) else path
-
-
-# -- Projects kept like those of another program --------------------------------------------------
 
 
 _ATTEMPTS = 3

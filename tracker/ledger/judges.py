@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Unpack
 
+from tracker.core.errors import NotFound
 from tracker.core.operations import Given, operation
 from tracker.judge.asking import JudgeAsked
 from tracker.ledger.namespace import Namespace
@@ -13,6 +14,7 @@ from tracker.ledger.parameters import Project
 
 if TYPE_CHECKING:
     from tracker.judge.result import Judge, Judges
+    from tracker.projects.annotators import AnnotatorInfo
 
 
 def _rows(judges: Judges, _: Given) -> Iterator[dict[str, Any]]:
@@ -50,12 +52,9 @@ def _warnings(judges: Judges, _: Given) -> Iterator[str]:
 
 
 def _hints(judges: Judges, _: Given) -> Iterator[str]:
-    project = shlex.quote(judges.project)
-    if not judges.judges:
-        yield f"no model answered; if one did: tracker annotator kind NAME model -p {project}"
-    elif len(judges.judges) > 1:
-        model = shlex.quote(judges.judges[0].model)
-        yield f"next: tracker judge {project} --model {model}"
+    if len(judges.judges) > 1:
+        words = shlex.join([judges.project, "--model", judges.judges[0].model])
+        yield f"next: tracker judge {words}"
     for judge in judges.judges[:1]:
         yield from _next(judges.project, judge)
 
@@ -63,6 +62,21 @@ def _hints(judges: Judges, _: Given) -> Iterator[str]:
 def _next(project: str, judge: Judge) -> Iterator[str]:
     if judge.more is not None:
         yield f"for more items of people: tracker assign {shlex.quote(project)} --to NAME"
+
+
+def _no_judges(project: str, annotators: Sequence[AnnotatorInfo]) -> NotFound:
+    """Return why nothing can be judged: it has no model, or people answered other items."""
+    from tracker.render.nouns import listed
+
+    models = [annotator.name for annotator in annotators if annotator.kind == "model"]
+    words = shlex.quote(project)
+    if not models:
+        mend = f"if one is: tracker annotator kind NAME model -p {words}"
+        return NotFound(f"no annotator of {project!r} is a model", mend)
+    return NotFound(
+        f"no person answered an item that {listed(models)} answered",
+        f"import people's answers to the same items: tracker import FILE --project {words}",
+    )
 
 
 class Judging(Namespace):
@@ -94,6 +108,7 @@ class Judging(Namespace):
         from tracker.judge.bench import judge_query
         from tracker.judge.result import Judges
         from tracker.judge.run import judge_question
+        from tracker.projects.annotators import list_annotators
 
         query = judge_query(**asked)
         names = asked.get("questions", ())
@@ -105,4 +120,7 @@ class Judging(Namespace):
                 own, pairs = judge_question(connection, question, query)
                 judges += own
                 compared += pairs
-            return Judges(questions[0].project.name, judges, compared)
+            project_info = questions[0].project
+            if not judges:
+                raise _no_judges(project_info.name, list_annotators(connection, project_info))
+            return Judges(project_info.name, judges, compared)

@@ -108,6 +108,6 @@ class Tokens(Namespace):
             token_use = used_token(connection, secret)
         if token_use is not None and token_use.is_first_of_day:
             # Whoever may not write now, or at all, may still read.
-            with suppress(DatabaseUnusable), self._ledger.database.write() as connection:
+            with suppress(DatabaseUnusable), self._ledger.database.write(wait=0.0) as connection:
                 note_token_use(connection, token_use.token)
         return token_use

@@ -1,4 +1,4 @@
-"""Annotators compared with the truth, from a table of true and given answers."""
+"""Answers compared with the truth: accuracy and calibration; and which categories are confused."""
 
 from __future__ import annotations
 
@@ -102,8 +102,6 @@ def _categories(
     return tuple(CategoryAccuracy(c, true[c], given[c], right[c]) for c in categories)
 
 
-# -- Whether annotators are right as often as they are confident: calibration, from tallies -------
-
 BINS = 10
 """Bins of equal width; the first holds 0, and each its upper bound."""
 
@@ -183,8 +181,6 @@ def _means(tallies: Sequence[ConfidenceTally]) -> tuple[int, float, float]:
     right = sum(tally.answers for tally in tallies if tally.right)
     return answers, sum(tally.total for tally in tallies) / answers, right / answers
 
-
-# -- Which categories stand in for each other where two annotators of an item differ --------------
 
 NOTHING: Final = 0
 """What stands for no category; the ids of categories are greater."""

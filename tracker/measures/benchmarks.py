@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import NormalDist
 from typing import Annotated, Final
 
 from tracker.core.errors import InvalidOption
 from tracker.core.results import Json, Record
-from tracker.measures.intervals import TOO_FEW_ITEMS, Coefficient, check_confidence
+from tracker.measures.intervals import TOO_FEW_ITEMS, WITHOUT_SPREAD, Coefficient, check_confidence
 
 LANDIS_KOCH: Final = "Landis and Koch (1977), Biometrics 33, 159, p. 165: a convention"
 KRIPPENDORFF: Final = "Krippendorff (2004), Content Analysis, 2nd ed., p. 241: a convention"
@@ -56,17 +56,10 @@ SCALES: Final = {
     ),
     "altman": ReadingScale(
         ALTMAN,
-        (
-            (0.8, "very good"),
-            (0.6, "good"),
-            (0.4, "moderate"),
-            (0.2, "fair"),
-            (-math.inf, "poor"),
-        ),
+        ((0.8, "very good"), (0.6, "good"), (0.4, "moderate"), (0.2, "fair"), (-math.inf, "poor")),
     ),
     "krippendorff": ReadingScale(
-        KRIPPENDORFF,
-        ((DEFINITE, "definite"), (TENTATIVE, "tentative"), (-math.inf, "too low")),
+        KRIPPENDORFF, ((DEFINITE, "definite"), (TENTATIVE, "tentative"), (-math.inf, "too low"))
     ),
 }
 
@@ -150,9 +143,9 @@ def benchmark_readings(figure: Coefficient) -> dict[str, object] | None:
 
 
 def benchmark_of(figure: Coefficient) -> Benchmark:
-    """Return the benchmark of a figure with a value; of a perfect one no error could tell it."""
-    perfect = figure.method == "one-sided exact"
-    return benchmark(figure.value or 0.0, None if perfect else figure.standard_error)
+    """Return the benchmark of a figure with a value; an error of 0 makes no word sure."""
+    found = benchmark(figure.value or 0.0, figure.standard_error or None)
+    return found if figure.standard_error != 0 else replace(found, undefined=WITHOUT_SPREAD)
 
 
 def _at_least(limit: float, value: float, standard_error: float) -> float:

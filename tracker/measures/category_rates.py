@@ -26,7 +26,7 @@ from tracker.measures.estimate import (
     FEW,
     posterior_gamma_draws,
     posterior_quantiles,
-    prior_splits,
+    priors,
     spread_of_drawn,
 )
 from tracker.measures.intervals import (
@@ -43,16 +43,11 @@ from tracker.measures.resampling import bootstrap_draws
 from tracker.measures.sample import Floats, Integers, Sample, Table
 from tracker.measures.weights import weights
 
-# -- Each category against the rest: whether an answer holds it -----------------------------------
-
 _ANSWERS = ((0,), (1,))  # without the category, with it
 
 
 def one_vs_rest_coefficients(
-    sample: Sample,
-    categories: Sequence[int],
-    confidence: float = 0.95,
-    interval: str = ASYMMETRIC,
+    sample: Sample, categories: Sequence[int], confidence: float = 0.95, interval: str = ASYMMETRIC
 ) -> dict[int, tuple[Coefficient, Coefficient]]:
     """Return Fleiss' kappa and Krippendorff's alpha of each category against all others.
 
@@ -165,6 +160,13 @@ class CategoryRate:
     undefined: str | None
 
 
+def pairs_holding(answers: int, holding: int) -> tuple[int, int]:
+    """Count the pairs of annotators who both gave a category, and those where either did."""
+    others = answers - holding
+    potential = (answers * (answers - 1) - others * (others - 1)) // 2
+    return holding * (holding - 1) // 2, potential
+
+
 @dataclass(slots=True)
 class RateSums:
     """Integer sums over items for one category; a and p are A_jk and P_jk of one item."""
@@ -190,9 +192,7 @@ class RateSums:
     def add_answers(self, answers: int, holding: int, items: int) -> None:
         """Count ``items`` items with ``answers`` answers, ``holding`` of them with the category."""
         self.labels += items * holding
-        # Pairs of annotators less those of whom neither gave it.
-        potential = (answers * (answers - 1) - (answers - holding) * (answers - holding - 1)) // 2
-        self.add(holding * (holding - 1) // 2, potential, items)
+        self.add(*pairs_holding(answers, holding), items)
 
     def squared_residuals(self) -> int:
         """Return the sum over items of (a P - A p) squared: P**4 times that of influences."""
@@ -248,13 +248,15 @@ def _rate(
     rate = rate_of_category(category, sums, compared, confidence)
     if interval != ASYMMETRIC or rate.rate is None or sums.items >= FEW:
         return rate
-    likely = _likely(holdings, confidence)
+    likely = _likely(holdings, compared, confidence)
     if likely is None:
         return rate
     return replace(rate, ci_low=min(likely[0], rate.rate), ci_high=max(likely[1], rate.rate))
 
 
-def _likely(holdings: Mapping[Holding, int], confidence: float) -> tuple[float, float] | None:
+def _likely(
+    holdings: Mapping[Holding, int], compared: int, confidence: float
+) -> tuple[float, float] | None:
     """Return the bounds of a rate's posterior, see `tracker.measures.estimate`.
 
     What is unknown is how many of an item's annotators hold the category, given that one does.
@@ -264,18 +266,17 @@ def _likely(holdings: Mapping[Holding, int], confidence: float) -> tuple[float, 
     for (answers, _), number in items.items():
         sizes[answers] += round(number)
     size = max(sizes, key=lambda answers: (sizes[answers], answers))
-    splits, each = prior_splits(size)
-    for holding, supposed in [*((split, each) for split in splits), (size, 0.5)]:
-        items[size, holding] = items.get((size, holding), 0.0) + supposed
-    ordered = sorted(items)
-    drawn = posterior_gamma_draws(tuple(items[holding] for holding in ordered), confidence)
-    pairs = []
-    for answers, holding in ordered:
-        sums = RateSums()
-        sums.add_answers(answers, holding, 1)
-        pairs.append((sums.agreements, sums.potential))
-    agreeing, potential = (drawn @ np.array(pairs, dtype=np.float64)).T
-    return posterior_quantiles(agreeing / potential, confidence)
+    values = []
+    for prior in priors(size, compared, confidence):
+        numbers = {(size, split): prior.each for split in prior.splits}
+        numbers[size, size] = prior.weight / 2
+        for holding, number in items.items():
+            numbers[holding] = numbers.get(holding, 0.0) + number
+        agreeing, potential = np.array([pairs_holding(*holding) for holding in sorted(numbers)]).T
+        shapes = tuple(numbers[holding] for holding in sorted(numbers))
+        drawn = posterior_gamma_draws(shapes, confidence, prior.shrinking)
+        values.append((drawn @ agreeing) / (drawn @ potential))
+    return posterior_quantiles(values, confidence)
 
 
 @lru_cache(maxsize=4096)  # a curve has the same patterns at each of its points

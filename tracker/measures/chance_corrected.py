@@ -8,10 +8,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from tracker.measures.estimate import (
+    MANY_ANSWERS,
     Estimate,
     Redrawn,
     single_category_estimate,
     undefined_estimate,
+    usual_size,
 )
 from tracker.measures.intervals import NOT_APPLICABLE, Parts
 from tracker.measures.sample import Floats, Sample
@@ -81,13 +83,18 @@ def percent_agreement(sample: Sample) -> Estimate:
         reading=sample.reading,
         more={"pair_weighted": pair_weighted},
         of_pairs=True,
-        sample=None if sample.weighting.nominal else sample,
-        redrawn=resampled_observed_agreement,
+        sample=sample if has_posterior(sample) else None,
+        redrawn=Sample.mean_agreement,
     )
 
 
-def resampled_observed_agreement(sample: Sample, items: Floats) -> Floats:
-    return sample.mean_agreement(items)
+def has_posterior(sample: Sample) -> bool:
+    """Return whether Wilson's interval is not enough for a share of pairs.
+
+    It is not with weights, nor with many answers to an item, when the share hardly varies below
+    chance: of 20 people who toss coins on 20 items the interval had the truth in 84%.
+    """
+    return not sample.weighting.nominal or usual_size(sample.table.compared()) > MANY_ANSWERS
 
 
 def observed_agreement_influence(sample: Sample) -> Floats:
@@ -174,7 +181,7 @@ def _share_of_pairs(measure: str, sample: Sample, chance: str) -> Estimate:
     return replace(
         chance_corrected_estimate(measure, sample, chance),
         of_pairs=True,
-        sample=None if sample.weighting.nominal else sample,
+        sample=sample if has_posterior(sample) else None,
         redrawn=resampled_chance_corrected(chance),
     )
 

@@ -31,13 +31,7 @@ from tracker.measures.intervals import (
     log_confidence_intervals,
     spread_bounds,
 )
-from tracker.measures.sample import (
-    Floats,
-    Integers,
-    Sample,
-    pattern_table_of,
-    pattern_table_sums,
-)
+from tracker.measures.sample import Floats, Integers, Sample, pattern_table_of, pattern_table_sums
 from tracker.measures.weights import Weighting, weights
 
 FEW_PAIRS: Final = 100
@@ -305,7 +299,7 @@ def _coefficient(
             confidence=confidence, items=of.items, details=details,
         )  # fmt: skip
     low, high, method = spread_bounds(of, confidence, interval)
-    error = of.error if of.items > 1 else None
+    error = None if of.items < 2 else of.error if of.error >= NO_SPREAD else 0.0
     return Coefficient(
         "cohen_kappa", of.value, None, of.parts.observed, of.parts.expected, error, low, high,
         confidence, of.items, method, details,

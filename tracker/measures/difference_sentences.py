@@ -93,7 +93,7 @@ def judge_change_sentence(
         )
     if moved is None:
         return f"{sentence} Its answers do not count in these figures."
-    return f"{sentence} {moved[0]} moves by {moved[1]:+.3f} because of its answers."
+    return f"{sentence} {moved[0]} moves by {moved[1]:+z.3f} because of its answers."
 
 
 def _versions(verb: str, versions: Versions, verb_of_none: str) -> str:

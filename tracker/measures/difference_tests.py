@@ -1,7 +1,8 @@
-"""The shift of one column from another by ranks: Hodges and Lehmann's estimate and interval.
+"""Tests of a difference: of two coefficients by t, of two columns by t or by ranks; and Holm's.
 
-The estimate is a median over all pairs of values. The pairs are never listed: an order statistic
-is found by bisection, counting pairs in sorted columns, so that columns may be long.
+Hodges and Lehmann's estimate of a shift is a median over all pairs of values. The pairs are never
+listed: an order statistic is found by bisection, counting pairs in sorted columns, so that columns
+may be long.
 """
 
 from __future__ import annotations
@@ -26,11 +27,11 @@ from tracker.measures.difference_sentences import (
 from tracker.measures.intervals import (
     NOT_APPLICABLE,
     TOO_FEW_ITEMS,
+    WITHOUT_SPREAD,
     Coefficient,
     Floats,
     check_confidence,
 )
-from tracker.measures.numeric import WITHOUT_SPREAD
 
 _EXACT = 50  # values to a column up to which the distribution of the statistic is counted out
 _FEW = 13  # figures with ties up to which every choice of their signs is made
@@ -166,8 +167,6 @@ def _ways_of_signs(n: int) -> list[int]:
         ways = longer
     return ways
 
-
-# -- Two results compared: is the difference more than chance would make? -------------------------
 
 # Below this an error, or a difference, of coefficients is the rounding of a zero.
 NO_DIFFERENCE: Final = 1e-12
@@ -339,8 +338,6 @@ class Comparison:
         """Return the same with a difference whose error is 0."""
         return replace(self, difference=difference, standard_error=0.0, undefined=WITHOUT_SPREAD)
 
-
-# -- Two columns of figures, one figure per item: the test that their design asks for -------------
 
 UNPAIRED_TESTS: Final = ("welch_t", "mann_whitney", "student_t")
 PAIRED_TESTS: Final = ("paired_t", "wilcoxon")
@@ -570,9 +567,6 @@ def _of_signed_ranks(moved: Sequence[float], ranks: Floats, positive: float) -> 
     for rank in ranks:
         sums = np.concatenate([sums, sums + rank])
     return min(1.0, 2 * float(np.mean(sums <= min(positive, sums[-1] - positive))))
-
-
-# -- Several tests at once: the chance of any wrong rejection is held ------------------------------
 
 
 def holm(p_values: Sequence[float | None]) -> list[float | None]:

@@ -1,10 +1,10 @@
-"""A figure with the influence of each item, from which its error follows in any design."""
+"""A figure with each item's influence, from which its error follows; and its posterior."""
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Final, TypeAlias
@@ -22,13 +22,11 @@ from tracker.measures.intervals import (
     Parts,
     Spread,
     check_interval_method,
+    coverage_quantile,
     degrees_of_freedom,
     spread_bounds,
 )
 from tracker.measures.sample import Floats, Sample, Table, pattern_table_of
-
-# -- Populations that a sample's items may come from, and a coefficient's value in each -----------
-
 
 Redrawn: TypeAlias = Callable[[Sample, Floats], Floats]
 """A sample and numbers of items of each pattern, (B, P), to the coefficient's values, (B,)."""
@@ -37,6 +35,10 @@ FEW: Final = 100
 """Below so many items that say more than "all gave the most frequent answer" the posterior is
 drawn; above, formulas hold."""
 
+MANY_ANSWERS: Final = 5
+"""Answers to an item; of more, a share of pairs has a posterior without weights, too."""
+
+_LIKE_PAIRS = 3  # answers to an item, up to which it says as little as a pair
 _SPLITS = 9  # of two categories side by side on an item of many answers
 _MOST_DRAWN = 4_000_000  # 32 MB
 _MOST_EVEN = 40  # columns
@@ -53,16 +55,17 @@ def posterior_bounds(
     sample may have none.
     """
     drawn = _populations(sample.table, _furthest(sample) if apart else None, confidence)
-    if drawn is None:
+    values = [redrawn(replace(sample, table=table), shares) for table, shares in drawn]
+    return posterior_quantiles(values, confidence)
+
+
+def posterior_quantiles(values: Sequence[Floats], confidence: float) -> tuple[float, float] | None:
+    """Return bounds between which the middle ``confidence`` of the values of each prior lies."""
+    spreads = [spread_of_drawn(drawn, confidence) for drawn in values]
+    bounds = [spread[1:] for spread in spreads if spread is not None]
+    if not bounds or len(bounds) < len(values):
         return None
-    table, shares = drawn
-    return posterior_quantiles(redrawn(replace(sample, table=table), shares), confidence)
-
-
-def posterior_quantiles(values: Floats, confidence: float) -> tuple[float, float] | None:
-    """Return the bounds between which the middle share ``confidence`` of drawn values lies."""
-    spread = spread_of_drawn(values, confidence)
-    return spread and spread[1:]
+    return min(low for low, _ in bounds), max(high for _, high in bounds)
 
 
 def spread_of_drawn(values: Floats, confidence: float) -> tuple[float, float, float] | None:
@@ -87,27 +90,23 @@ def _furthest(sample: Sample) -> tuple[Answer, Answer] | None:
 @lru_cache(maxsize=4)  # all coefficients of a sample are drawn together
 def _populations(
     table: Table, furthest: tuple[Answer, Answer] | None, confidence: float
-) -> tuple[Table, Floats] | None:
-    """Return the table with the prior's patterns added, (P,), and drawn shares of each, (B, P)."""
-    if informative_items_of(table) >= FEW:
-        return None
-    items = _with_supposed(table, furthest)
-    if items is None:
-        return None
-    ordered = _in_order(items)
-    supposed = pattern_table_of(ItemPatterns(dict.fromkeys(ordered, 1)), table.answers)
-    shares = posterior_gamma_draws(tuple(ordered.values()), confidence)
-    # As of very many items: a population has no correction for being small.
-    return supposed, shares * 1e6
-
-
-def posterior_informative_items(patterns: ItemPatterns) -> int:
-    """Return how many items are compared and have anything but the most frequent answer."""
-    return informative_items_of(pattern_table_of(patterns))
+) -> list[tuple[Table, Floats]]:
+    """Return for each prior the table with its patterns, (P,), and drawn shares of each, (B, P)."""
+    if informative_items_of(table) >= FEW or len(np.unique(table.answer)) < 2:
+        return []
+    compared = table.compared()
+    drawn = []
+    for prior in priors(usual_size(compared), int(compared.items.sum()), confidence):
+        ordered = _in_order(_with_supposed(table, furthest, prior))
+        supposed = pattern_table_of(ItemPatterns(dict.fromkeys(ordered, 1)), table.answers)
+        shares = posterior_gamma_draws(tuple(ordered.values()), confidence, prior.shrinking)
+        # As of very many items: a population has no correction for being small.
+        drawn.append((supposed, shares * 1e6))
+    return drawn
 
 
 def informative_items_of(table: Table) -> int:
-    """Return the same from the patterns' table."""
+    """Return how many items are compared and have anything but the most frequent answer."""
     compared = table.compared()
     unanimous = compared.count == compared.sizes[compared.owner]
     alike, items = compared.answer[unanimous], compared.items[compared.owner[unanimous]]
@@ -137,16 +136,13 @@ def _in_order(items: dict[Pattern, float]) -> dict[Pattern, float]:
 
 
 def _with_supposed(
-    table: Table, furthest: tuple[Answer, Answer] | None
-) -> dict[Pattern, float] | None:
-    """Return items of each pattern, with the prior's added; None if all gave the same answer."""
+    table: Table, furthest: tuple[Answer, Answer] | None, prior: Prior
+) -> dict[Pattern, float]:
+    """Return items of each pattern, with the prior's added."""
     used = [table.answers[code] for code in np.unique(table.answer).tolist()]
-    if len(used) < 2:
-        return None
-    numbers = _items(table)
-    size = _usual_size(table.compared())
+    numbers, size = _items(table), prior.size
     for answer in used:
-        _add(numbers, ((answer, size),), 1 / len(used))
+        _add(numbers, ((answer, size),), prior.weight / len(used))
     frequent = _most_frequent(table)
     pairs = {
         (min(first, second), max(first, second))
@@ -157,23 +153,56 @@ def _with_supposed(
     supposed = [(pair, 1 / len(pairs)) for pair in sorted(pairs)]
     if furthest is not None:
         supposed.append((furthest, 1.0))
-    splits, each = prior_splits(size)
     for (first, second), share in supposed:
-        for held in splits:
-            _add(numbers, tuple(sorted(((first, held), (second, size - held)))), each * share)
+        for split in prior.splits:
+            sides = (first, split), (second, size - split)
+            _add(numbers, tuple(sorted(sides)), prior.each * share)
     return numbers
 
 
-@lru_cache(maxsize=256)
-def prior_splits(size: int) -> tuple[list[int], float]:
-    """Return how many of ``size`` answers may go to one of two categories, with the items of each.
+@dataclass(frozen=True)
+class Prior:
+    """What is supposed of items of ``size`` answers before any is seen.
 
-    Half an item for each, one in all at most: of many annotators many splits are possible, and
-    what is supposed must not outweigh what is seen.
+    Attributes:
+        size: answers to an item.
+        weight: unanimous items, and the most items on which two categories are split.
+        shrinking: by how much all items, seen or supposed, count less when they are drawn.
     """
-    number = min(size - 1, _SPLITS)
-    splits = np.unique(np.linspace(1, size - 1, number).round().astype(np.int64)).tolist()
-    return splits, min(0.5, 1 / len(splits))
+
+    size: int
+    weight: float
+    shrinking: float
+
+    @property
+    def splits(self) -> list[int]:
+        """How many of the answers go to one of two categories; not all if there are very many."""
+        places = np.linspace(1, self.size - 1, min(self.size - 1, _SPLITS))
+        return [int(place) for place in np.unique(places.round())]
+
+    @property
+    def each(self) -> float:
+        """Items of each split, half a one at most."""
+        return min(0.5, self.weight / len(self.splits))
+
+
+@lru_cache(maxsize=256)
+def priors(size: int, items: int, confidence: float) -> tuple[Prior, ...]:
+    """Return the priors for ``items`` of ``size`` answers; bounds are the widest of theirs.
+
+    Of up to three answers one item is unanimous and one at most is split. An item of more answers
+    shows its own agreement well, and a whole supposed one would outweigh it: with 50
+    annotators who toss coins, alpha's interval then lies above 0 in half of the samples. With few
+    supposed items, a rare category that was not seen is not expected. So both weights are tried,
+    and the draws are spread as Student's t is, because the prior no longer widens them.
+    """
+    if size <= _LIKE_PAIRS:
+        return (Prior(size, 1.0, 1.0),)
+    freedom = max(items - 1, 1)
+    ratio = coverage_quantile(confidence, None) / coverage_quantile(confidence, freedom)
+    shrinking = ratio**2 * freedom / (items + 1)
+    share = _LIKE_PAIRS / size
+    return Prior(size, share, shrinking), Prior(size, math.sqrt(share), shrinking)
 
 
 def _items(table: Table) -> dict[Pattern, float]:
@@ -192,9 +221,9 @@ def _add(numbers: dict[Pattern, float], pattern: Pattern, items: float) -> None:
     numbers[pattern] = numbers.get(pattern, 0.0) + items
 
 
-def _usual_size(compared: Table) -> int:
+def usual_size(compared: Table) -> int:
     """Return the most frequent number of answers to a compared item; the greater of two."""
-    items = np.bincount(compared.sizes, compared.items)
+    items = np.bincount(compared.sizes, compared.items, minlength=1)
     return int(np.flatnonzero(items == items.max())[-1])
 
 
@@ -204,11 +233,8 @@ def _most_frequent(table: Table) -> list[Answer]:
     return [table.answers[code] for code in np.flatnonzero(totals == totals.max()).tolist()]
 
 
-# -- draws ---------------------------------------------------------------------------------
-
-
-def posterior_gamma_draws(shapes: tuple[float, ...], confidence: float) -> Floats:
-    """Return gamma variates of these shapes, shape (B, P), whose ratios are draws from a Dirichlet.
+def posterior_gamma_draws(shapes: tuple[float, ...], confidence: float, shrinking: float) -> Floats:
+    """Return gamma variates of shrunken shapes, (B, P), whose ratios are draws from a Dirichlet.
 
     A Latin hypercube: each column is the B quantiles of its distribution, in an order of its own
     that is always the same, so that the same tally has the same bounds on every machine. 2,000
@@ -217,7 +243,7 @@ def posterior_gamma_draws(shapes: tuple[float, ...], confidence: float) -> Float
     rows = min(max(100 / (1 - confidence), 2_000), 20_000, _MOST_DRAWN / len(shapes))
     number = max(round(rows), 1_000)  # of very many columns
     columns = [
-        _quantiles(shape, number)[_order(column, len(shapes), number)]
+        _quantiles(shape * shrinking, number)[_order(column, len(shapes), number)]
         for column, shape in enumerate(shapes)
     ]
     return np.stack(columns, axis=1)
@@ -313,7 +339,10 @@ class Estimate:
         if self.compared < 2:
             return None
         squares, total = self._summed(2)
-        return None if squares is None else math.sqrt(squares * total / (total - 1))
+        if squares is None:
+            return None
+        error = math.sqrt(squares * total / (total - 1))
+        return error if error > NO_SPREAD else 0.0
 
     def _summed(self, power: int) -> tuple[float | None, int]:
         """Return the sum over items of a power of their influences, and the number of items."""
@@ -341,7 +370,8 @@ class Estimate:
         if self.twin is None or self.twin.value is None:
             if self.sample is None or self.redrawn is None:
                 return None
-            return posterior_bounds(self.sample, self.redrawn, confidence, apart=self.of_pairs)
+            apart = self.of_pairs and not self.sample.weighting.nominal
+            return posterior_bounds(self.sample, self.redrawn, confidence, apart=apart)
         bounds, room = self.twin.likely(confidence), 1 - self.twin.value
         if bounds is None or room < NO_SPREAD:
             return bounds
@@ -388,12 +418,7 @@ class Estimate:
 
 
 def undefined_estimate(
-    measure: str,
-    reason: str,
-    items: int = 0,
-    parts: Parts = _NO_PARTS,
-    *,
-    reading: dict[str, str],
+    measure: str, reason: str, items: int = 0, parts: Parts = _NO_PARTS, *, reading: dict[str, str]
 ) -> Estimate:
     return Estimate(measure, None, reason, parts, items=items, reading=reading)
 

@@ -1,4 +1,4 @@
-"""Intervals for a figure computed over items: Student, Wilson, logarithmic, and without spread.
+"""A figure over items, and its intervals: Student, Wilson, logarithmic, and without spread.
 
 Items are the unit everywhere, never the pairs of answers within them, because the pairs of one
 item share its difficulty and are not independent.
@@ -34,7 +34,7 @@ def check_confidence(confidence: float) -> None:
 
 
 @lru_cache(maxsize=4096)  # of very many pairs of annotators many share their number of items
-def _quantile(confidence: float, freedom: int | None) -> float:
+def coverage_quantile(confidence: float, freedom: int | None) -> float:
     """Return the two-sided quantile of Student's t, or of the normal if ``freedom`` is None."""
     # Imported here, because scipy costs more than the rest of the program's start.
     from scipy.special import ndtri, stdtrit
@@ -64,7 +64,7 @@ def confidence_interval(
     """
     if items < 2:
         raise ValueError("an interval needs two items or more")
-    reach = _quantile(confidence, items - 1) * standard_error
+    reach = coverage_quantile(confidence, items - 1) * standard_error
     return max(min(low, value), value - reach), min(max(high, value), value + reach)
 
 
@@ -76,7 +76,7 @@ def confidence_intervals(
     All arrays, the lower and the upper bounds too, have shape (C,).
     """
     distinct, place = np.unique(items, return_inverse=True)
-    quantiles = [_quantile(confidence, int(n) - 1) if n > 1 else math.nan for n in distinct]
+    quantiles = [coverage_quantile(confidence, int(n) - 1) if n > 1 else math.nan for n in distinct]
     reach = np.array(quantiles)[place] * standard_errors
     low, high = np.minimum(-1.0, values), np.maximum(1.0, values)
     return np.maximum(low, values - reach), np.minimum(high, values + reach)
@@ -152,14 +152,11 @@ def wilson_interval(
         Graubard (1998), Survey Methodology 24, 193, and Dean and Pagano (2015), J. Surv. Stat.
         Methodol. 3, 484.
     """
-    square = _quantile(confidence, freedom) ** 2 / size
+    square = coverage_quantile(confidence, freedom) ** 2 / size
     centre = (share + square / 2) / (1 + square)
     reach = math.sqrt(square * share * (1 - share) + square * square / 4) / (1 + square)
     # Rounding must not push a bound past the estimate when the share is 0 or 1.
     return max(0.0, min(share, centre - reach)), min(1.0, max(share, centre + reach))
-
-
-# -- What every measure returns: a value with its error, or the reason why there is none ----------
 
 
 NO_OVERLAP: Final = "no_overlap"  # no item has two answers, so there is nothing to compare
@@ -167,6 +164,7 @@ SINGLE_CATEGORY: Final = "single_category"  # expected agreement is 1: chance ex
 TOO_FEW_ITEMS: Final = "too_few_items"
 TOO_FEW_ANNOTATORS: Final = "too_few_annotators"
 NOT_APPLICABLE: Final = "not_applicable"  # the measure is not defined for this kind of project
+WITHOUT_SPREAD: Final = "no_spread"  # the error is 0: the data say nothing about the spread
 
 Detail: TypeAlias = str | float | int | None
 
@@ -248,23 +246,11 @@ class Coefficient:
 
     def to_dict(self) -> dict[str, Detail]:
         """Return the figure as the JSON of ``tracker agreement`` has it, key order included."""
-        return {
-            "measure": self.measure,
-            "value": self.value,
-            "standard_error": self.standard_error,
-            "ci_low": self.ci_low,
-            "ci_high": self.ci_high,
-            "confidence": self.confidence,
-            "items": self.items,
-            "undefined": self.undefined,
-            "observed": self.observed,
-            "expected": self.expected,
-            "method": self.method,
-            **self.details,
-        }
-
-
-# -- The bounds of a coefficient from its error over items, by one of two methods -----------------
+        names = (
+            "measure", "value", "standard_error", "ci_low", "ci_high", "confidence", "items",
+            "undefined", "observed", "expected", "method",
+        )  # fmt: skip
+        return {**{name: getattr(self, name) for name in names}, **self.details}
 
 
 ASYMMETRIC: Final = "asymmetric"
@@ -323,8 +309,9 @@ def spread_bounds(of: Spread, confidence: float, how: str = ASYMMETRIC) -> Metho
     """Return the bounds that an error over items supports.
 
     Below two items compared there are none. For an error of 0 they are the posterior's; else those
-    of `interval_without_spread` for a plain agreement; for a perfect figure corrected for chance
-    the same bound of the observed agreement with the expected one held; otherwise none.
+    of `interval_without_spread` for a plain agreement; for a figure corrected for chance, if all
+    agree on every item or no two do on any, the same bounds of the observed agreement with the
+    expected one held; otherwise none.
 
     Raises:
         InvalidOption: ``how`` is not one of `INTERVALS`.
@@ -371,8 +358,8 @@ def _without_spread(of: Spread, confidence: float) -> MethodBounds:
     if parts.expected is None and parts.expected_disagreement is None:
         bounds = interval_without_spread(of.value, of.compared, confidence)
         return MethodBounds(*bounds, "one-sided exact")
-    if parts.observed == 1 and parts.expected is not None:
-        lowest, _ = interval_without_spread(1.0, of.compared, confidence)
-        corrected = (lowest - parts.expected) / (1 - parts.expected)
-        return MethodBounds(max(-1.0, corrected), 1.0, "one-sided exact")
+    if parts.observed in {0, 1} and parts.expected is not None:
+        bounds = interval_without_spread(parts.observed, of.compared, confidence)
+        low, high = ((bound - parts.expected) / (1 - parts.expected) for bound in bounds)
+        return MethodBounds(max(-1.0, min(of.value, low)), max(of.value, high), "one-sided exact")
     return MethodBounds()

@@ -157,9 +157,6 @@ def random_coefficient(measure: str, beside: Beside) -> float | None:
     return (observed - expected) / (1 - expected) if 1 - expected > 1e-15 else None
 
 
-# -- The distance to the group's own agreement, and what can be said of it ------------------------
-
-
 @dataclass(frozen=True)
 class Gap:
     """How far one coefficient is above or below another one of the same items.
@@ -170,7 +167,7 @@ class Gap:
         items: their number.
         low: lower bound.
         high: the upper one.
-        p_value: of no difference, by Student's t; None without any spread.
+        p_value: of no difference over items, by Student's t; None without any spread.
     """
 
     value: float
@@ -181,12 +178,16 @@ class Gap:
     p_value: float | None
 
 
-def gap_between(rater: Estimate, group: Estimate, confidence: float) -> Gap | None:
+def gap_between(
+    rater: Estimate, group: Estimate, confidence: float, people: Sequence[float] = ()
+) -> Gap | None:
     """Return the difference of two coefficients of the same items; None if one has no error.
 
     The bounds are Student's t, of as many degrees of freedom as the items have that carry the
     difference, and reach at least as far as what no item of a sample of this size may have shown:
-    see `degrees_of_freedom`, `interval_without_spread`.
+    see `degrees_of_freedom`, `interval_without_spread`. The reach over people (``people`` are
+    their `jackknife_pulls`), t of as many less one, adds to that over items as the root of the sum
+    of squares (Zou and Donner 2008, Stat. Med. 27, 1693).
     """
     if rater.value is None or group.value is None or rater.compared < 2 or group.compared < 2:
         return None
@@ -198,22 +199,19 @@ def gap_between(rater: Estimate, group: Estimate, confidence: float) -> Gap | No
     number = int(rater.counts.sum())
     change = rater.influence - group.influence
     error = math.sqrt(float(rater.counts @ change**2) * number / (number - 1))
-    freedom = _freedom(change, rater.counts) if error > NO_SPREAD else number - 1.0
+    freedom = number - 1.0
+    if error > NO_SPREAD:
+        sums = (number, rater.counts @ change**2, rater.counts @ change**4)
+        freedom = float(degrees_of_freedom(*(np.array([float(each)]) for each in sums))[0])
     reach = float(stdtrit(freedom, (1 + confidence) / 2)) * error
     alike, _ = interval_without_spread(1.0, number, confidence)
     reach = max(reach, 1 - alike)
+    if people:
+        t = float(stdtrit(len(people) - 1, (1 + confidence) / 2))
+        reach = math.hypot(reach, t * math.hypot(*people))
     value = rater.value - group.value
     p = 2 * float(stdtr(freedom, -abs(value) / error)) if error > NO_SPREAD else None
     return Gap(value, error, number, value - reach, value + reach, p)
-
-
-def _freedom(change: Floats, counts: Integers) -> float:
-    sums = (counts.sum(), counts @ change**2, counts @ change**4)
-    items, squares, fourths = (np.array([float(each)]) for each in sums)
-    return float(degrees_of_freedom(items, squares, fourths)[0])
-
-
-# -- The majority of the others: the rater and each member of the group, treated the same ---------
 
 
 def agreement_with_majority(beside: Beside) -> tuple[Estimate, Estimate]:

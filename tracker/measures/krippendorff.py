@@ -1,4 +1,4 @@
-"""Krippendorff's alpha under any distance, from item patterns."""
+"""Krippendorff's alpha and cross-replication reliability under any distance, from item patterns."""
 
 from __future__ import annotations
 
@@ -184,8 +184,6 @@ def _by_ranks(parts: Disagreement, ratio: float) -> Floats:
     change: Floats = slope / 2 + above
     return change
 
-
-# -- Agreement between two groups of annotators: cross-replication reliability --------------------
 
 NAME = "cross_replication_reliability"
 

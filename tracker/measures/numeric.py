@@ -17,10 +17,9 @@ from tracker.measures.intervals import (
     SINGLE_CATEGORY,
     TOO_FEW_ANNOTATORS,
     TOO_FEW_ITEMS,
+    WITHOUT_SPREAD,
     check_confidence,
 )
-
-# -- Categories as numbers, and their variation between items and annotators as exact sums --------
 
 
 def numeric_whole_numbers(values: Mapping[int, float]) -> tuple[dict[Answer, int], int]:
@@ -120,8 +119,6 @@ def squares_between_annotators(
     return of_annotators - Fraction(sum(sums) ** 2, variation.answers)
 
 
-# -- Intraclass correlations on a numeric scale, from item patterns and the annotators' counts ----
-
 FORMS: Final = ("ICC(1)", "ICC(1,k)", "ICC(A,1)", "ICC(A,k)", "ICC(C,1)", "ICC(C,k)")
 
 Bounds: TypeAlias = tuple[float, float] | None
@@ -201,12 +198,11 @@ def intraclass_correlations(
     """
     check_confidence(confidence)
     numbers, _ = numeric_whole_numbers(values)
-    own = None
-    if marginals is not None:
-        own = [marginal for marginal in marginals.values() if any(marginal.values())]
+    own = None if marginals is None else [row for row in marginals.values() if any(row.values())]
     blank = IntraclassCorrelation("", None, "", confidence=confidence)
     if not all(answer in numbers for pattern, _ in patterns for answer, _ in pattern):
-        return _all_undefined(replace(blank, items=patterns.items_compared), NOT_APPLICABLE)
+        blank = replace(blank, items=patterns.items_compared, note="an answer is not a number")
+        return _all_undefined(blank, NOT_APPLICABLE)
     variation = sums_of_squares(patterns, numbers)
     blank = replace(blank, items=variation.items, balanced=len(variation.sizes) < 2)
     if variation.left_out:
@@ -368,9 +364,6 @@ def _noted(result: IntraclassCorrelation, note: str) -> IntraclassCorrelation:
     return replace(result, note=f"{result.note}; {note}" if result.note else note)
 
 
-# -- Two annotators on a numeric scale: correlation, concordance, and limits of agreement ---------
-
-WITHOUT_SPREAD: Final = "no_spread"  # the error is 0: the data say nothing about the spread
 LIMITS: Final = 1.96  # standard deviations from the bias to a limit of agreement
 
 

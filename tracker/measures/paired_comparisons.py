@@ -325,9 +325,6 @@ def kendall_tau(one: Sequence[float], other: Sequence[float]) -> float | None:
     return both / math.sqrt(unequal[0] * unequal[1])
 
 
-# -- Whether the one that is shown first is preferred for its place -------------------------------
-
-
 class Position(NamedTuple):
     """How often somebody prefers the first of two, and how often by the strengths they would.
 

@@ -84,7 +84,7 @@ _ALL = (
         _NONE,
         weighted=True,
         function=chance_corrected.percent_agreement,
-        redrawn=chance_corrected.resampled_observed_agreement,
+        redrawn=Sample.mean_agreement,
         share=True,
     ),
     Measure(

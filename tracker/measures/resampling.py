@@ -1,4 +1,4 @@
-"""The bootstrap over items: errors and bounds from samples drawn with replacement."""
+"""Errors from samples drawn anew, from annotators left out in turn, and from clusters of items."""
 
 from __future__ import annotations
 
@@ -89,9 +89,6 @@ def _resampled(coefficient: Coefficient, values: Floats) -> Coefficient:
     return coefficient.with_error(*spread, "bootstrap")
 
 
-# -- Errors for samples of more than items: annotators left out in turn, and clusters of items ----
-
-
 def jackknife_item_patterns(
     patterns: ItemPatterns, tallies: AnnotatorTallies
 ) -> Iterator[tuple[int, ItemPatterns]]:
@@ -111,32 +108,38 @@ def jackknife_item_patterns(
         yield annotator, patterns - ItemPatterns(answered) + ItemPatterns(left)
 
 
-def jackknife_over_annotators(
-    coefficient: Coefficient, without_each: Sequence[float | None]
-) -> Coefficient:
-    """Return a coefficient with the error from the sampling of annotators.
+def jackknife_pulls(
+    without_each: Sequence[float | None], center: float | None = None, number: int | None = None
+) -> list[float] | None:
+    """Return what each annotator adds to the error over annotators: the squares add up to it.
 
-    Annotators are a sample, too. The delete-one jackknife leaves each out in turn: ``without_each``
-    are the values without each of them, None if undefined. t has one degree of freedom less than
-    there are annotators. If fewer than three values are defined, there is no error.
+    Annotators are a sample, too. The delete-one jackknife leaves each of the ``number`` out in
+    turn, or some drawn from them: ``without_each`` are the values without each, None if undefined.
+    ``center`` is their mean unless given. None of fewer than three values, or if one is undefined.
 
     Source:
         Efron and Stein (1981), Ann. Stat. 9, 586; for kappas Gwet (2014), chapter 5, section 5.4.
     """
     values = [value for value in without_each if value is not None]
+    if len(values) < max(3, len(without_each)):
+        return None
+    middle = math.fsum(values) / len(values) if center is None else center
+    part = math.sqrt(((number or len(values)) - 1) / len(values))
+    return [part * (value - middle) for value in values]
+
+
+def jackknife_over_annotators(
+    coefficient: Coefficient, without_each: Sequence[float | None]
+) -> Coefficient:
+    """Return a coefficient with the error of `jackknife_pulls`, and t of one freedom less."""
     if coefficient.value is None:
         return coefficient
-    if len(values) < 3 or len(values) < len(without_each):
+    pulls = jackknife_pulls(without_each)
+    if pulls is None:
         return coefficient.with_error(None)
-    mean = math.fsum(values) / len(values)
-    squares = math.fsum((value - mean) ** 2 for value in values)
-    error = math.sqrt(squares * (len(values) - 1) / len(values))
+    error, least = math.hypot(*pulls), 0.0 if coefficient.measure == "percent_agreement" else -1.0
     low, high = confidence_interval(
-        coefficient.value,
-        error,
-        len(values),
-        coefficient.confidence,
-        low=0.0 if coefficient.measure == "percent_agreement" else -1.0,
+        coefficient.value, error, len(pulls), coefficient.confidence, low=least
     )
     return coefficient.with_error(error, low, high, "jackknife over annotators")
 

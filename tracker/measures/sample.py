@@ -14,8 +14,6 @@ from tracker.core.tallies import Answer, ItemPatterns, Pattern
 from tracker.measures.intervals import NO_OVERLAP, TOO_FEW_ANNOTATORS, TOO_FEW_ITEMS
 from tracker.measures.weights import Weighting, weights
 
-# -- Item patterns as arrays, in which every sum over items is one operation ----------------------
-
 Floats: TypeAlias = NDArray[np.float64]
 Integers: TypeAlias = NDArray[np.int64]
 

@@ -166,15 +166,16 @@ class _Squared(_Placed):
     """The squared gap as a distance or, divided by the extent's square, as a weight."""
 
     def between(self, first: IntArray, second: IntArray) -> FloatArray:
-        apart = self.gap(first, second) ** 2
-        return 1 - apart / self.extent**2 if self.itself else apart
+        apart = self.gap(first, second)
+        return 1 - (apart / self.extent) ** 2 if self.itself else apart**2
 
     def against(self, totals: FloatArray) -> FloatArray:
         x = self.places - self.places.mean() if self.size else self.places
+        x = x / self.extent if self.itself else x
         every = totals.sum(axis=-1, keepdims=True)
         first, second = (totals * x).sum(-1, keepdims=True), (totals * x * x).sum(-1, keepdims=True)
         apart: FloatArray = every * x * x - 2 * x * first + second
-        return every - apart / self.extent**2 if self.itself else apart
+        return every - apart if self.itself else apart
 
 
 class _OrdinalWeights(Weighting):
@@ -292,8 +293,7 @@ def krippendorff_distances(
         if (places < 0).any():
             lowest = int(places.min()) if float(places.min()).is_integer() else places.min()
             raise InvalidOption(
-                f"a ratio scale has no negative values, and {lowest} is one",
-                "use --scale interval",
+                f"a ratio scale has no negative values, and {lowest} is one", "use --scale interval"
             )
         return _Ratio(name, places, 0.0)
     names = ", ".join([*SCALES, *DISTANCES])

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from tracker.measures.benchmarks import benchmark_of, krippendorff_reading, landis_koch
-from tracker.measures.intervals import Coefficient
+from tracker.measures.intervals import NOT_APPLICABLE, TOO_FEW_ITEMS, WITHOUT_SPREAD, Coefficient
 from tracker.measures.registry import MEASURES
 
 REASONS: Final = {
@@ -41,6 +41,22 @@ def figure_title_words(figure: Mapping[str, Any]) -> str:
     return f"{title}, {', '.join(words)}" if words else title
 
 
+def interval_undefined(figure: Coefficient) -> str | None:
+    """Return why a figure with a value has no interval; None if it has one."""
+    if figure.value is None or figure.ci_low is not None:
+        return None
+    if MEASURES[figure.measure].no_interval:
+        return NOT_APPLICABLE
+    return TOO_FEW_ITEMS if figure.standard_error is None else WITHOUT_SPREAD
+
+
+def no_interval_words(measure: str, undefined: str) -> str:
+    """Return a reason of `interval_undefined` in words."""
+    never = MEASURES[measure].no_interval
+    why = "its error is 0" if undefined == WITHOUT_SPREAD else undefined_in_words(undefined)
+    return f"no interval: {never or why}"
+
+
 def figure_reading_words(figure: Coefficient) -> str:
     """Return customary words for the value, or why there is none.
 
@@ -50,13 +66,14 @@ def figure_reading_words(figure: Coefficient) -> str:
         reasons = MEASURES[figure.measure].undefined
         return reasons.get(figure.undefined or "", undefined_in_words(figure.undefined))
     about = MEASURES[figure.measure]
-    if about.no_interval:
-        return f"no interval: {about.no_interval}"
+    unbounded = interval_undefined(figure)
+    if unbounded is not None:
+        return no_interval_words(figure.measure, unbounded)
     if about.share or about.needs == "documents":  # their size has no customary reading
         return ""
     plain = landis_koch(figure.value)
     sure = benchmark_of(figure).word
-    if figure.method == "one-sided exact" and figure.ci_low is not None:
+    if figure.standard_error == 0 and figure.ci_low is not None:
         sure = landis_koch(figure.ci_low)
     careful = ""
     if sure is not None and sure != plain:

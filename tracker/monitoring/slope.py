@@ -10,8 +10,7 @@ from typing import Final
 import numpy as np
 
 from tracker.core.results import Record
-from tracker.measures.intervals import check_confidence
-from tracker.measures.numeric import WITHOUT_SPREAD
+from tracker.measures.intervals import WITHOUT_SPREAD, check_confidence
 from tracker.monitoring.autocorrelation import (
     GRID,
     PRIOR,

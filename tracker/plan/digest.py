@@ -165,7 +165,10 @@ def _moved(digest: Digest, *, several: bool) -> Iterator[str]:
         if not question.answers:
             continue
         if question.moved is None:
-            yield f"{about}nothing says whether {title} moved. {question.undefined}"
+            unknown = f"nothing says whether {title} moved. {question.undefined}"
+            if question.before is None:
+                unknown = "there are no earlier answers to compare with."
+            yield f"{about}{unknown}"
             continue
         figures = (
             f"{title} was {figure_cell(question.before)} before and is "
@@ -183,12 +186,15 @@ def _moved(digest: Digest, *, several: bool) -> Iterator[str]:
 
 
 def _wrong(digest: Digest) -> Iterator[str]:
-    yield from (row["why"] for row in digest.concerns)
+    accused = {row["names"][0] for row in digest.concerns if row["subject"] == "annotator"}
+    notes = {person["annotator"]: person["note"] or "" for person in digest.paused}
+    by_rule = {name for name, note in notes.items() if note.startswith("rule ")} & accused
+    for row in digest.concerns:
+        yield f"{row['why']} Paused." if by_rule.intersection(row["names"]) else row["why"]
     if not digest.concerns:
         yield "Nothing is plainly wrong."
-    for person in digest.paused:
-        note = f": {person['note']}" if person["note"] else ""
-        yield f"{person['annotator']} was paused{note}."
+    for name in sorted(notes.keys() - by_rule):
+        yield f"{name} was paused{': ' * bool(notes[name])}{notes[name]}."
 
 
 def _to_decide(digest: Digest, *, several: bool) -> Iterator[str]:

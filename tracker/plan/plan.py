@@ -94,9 +94,6 @@ def read_assumed(text: str) -> Assumed:
     return Assumed(alpha, shares)
 
 
-# -- The plan -------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True)
 class Now(Record):
     """A figure as it is, and what it rests on; a half-width is half that of its interval."""
@@ -313,9 +310,6 @@ def _no_error_yet(want: Want) -> InvalidOption:
         "before there are answers: tracker plan --pilot --assume alpha=.6,prevalence=.2 "
         "--want 'alpha +-0.05'",
     )
-
-
-# -- Ways -----------------------------------------------------------------------------------------
 
 
 class _MoreItems:

@@ -198,11 +198,9 @@ def listing_table(
     return Table(drawn, names)
 
 
-def flat_row(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a row for CSV: lists in one cell."""
-    return {key: _text(value) if isinstance(value, list | tuple) else value
-            for key, value in row.items()}  # fmt: skip
-
-
 def flat_rows(rows: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    return [flat_row(row) for row in rows]
+    """Return rows for CSV: lists in one cell."""
+    return [
+        {key: _text(v) if isinstance(v, list | tuple) else v for key, v in row.items()}
+        for row in rows
+    ]

@@ -62,12 +62,12 @@ def printable_part(part: RenderableType) -> Group:
 
 def figure_cell(value: float | None) -> str:
     """Return a coefficient or rate to three places; a dash where it is undefined."""
-    return "-" if value is None else f"{value:.3f}"
+    return "-" if value is None else f"{value:z.3f}"
 
 
 def interval_cell(low: float | None, high: float | None) -> str:
     """Return two bounds; a dash where there are none."""
-    return "-" if low is None or high is None else f"{low:.3f} to {high:.3f}"
+    return "-" if low is None or high is None else f"{low:z.3f} to {high:z.3f}"
 
 
 def level_cell(confidence: float) -> str:
@@ -93,7 +93,7 @@ def share_cell(value: float | None) -> str:
 
 def change_cell(value: float | None) -> str:
     """Return a difference with its sign; a dash if there is none."""
-    return "-" if value is None else f"{value:+.3f}"
+    return "-" if value is None else f"{value:+z.3f}"
 
 
 def p_value_cell(value: float | None) -> str:

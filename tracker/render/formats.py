@@ -74,10 +74,6 @@ def _json_list(
     yield f"{'  ' if before else ''}]{after}"
 
 
-def _json(result: Answer) -> Iterator[str]:
-    return json_lines(result.json())
-
-
 def csv_lines(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> Iterator[str]:
     """Yield a header and rows, a row each, without the ends of their lines."""
     lines: list[str] = []
@@ -183,7 +179,7 @@ def _in_html(parts: Iterable[str | _Table]) -> Iterator[str]:
 
 
 FORMATS: dict[str, Callable[[Answer], Iterator[str]]] = {
-    "json": _json,
+    "json": lambda result: json_lines(result.json()),
     "csv": _csv,
     "markdown": _markdown,
     "latex": _latex,
@@ -240,6 +236,12 @@ def _in_markdown(text: str) -> str:
 
 def _in_latex(text: str) -> str:
     return "".join(_LATEX.get(sign, sign) for sign in text)
+
+
+def latex_text(text: str) -> str:
+    """Return a text with LaTeX's signs and citations; BibTeX as it is."""
+    cited = re.sub(r"\[@(\w+)\]", r"\\cite{\1}", _in_latex(text))
+    return text if text.lstrip().startswith("@") else cited
 
 
 def _row_in_latex(cells: Iterable[str]) -> str:

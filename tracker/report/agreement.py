@@ -240,7 +240,7 @@ def _pairs_of_question(gathered: Gathered, question: OfQuestion) -> Iterator[Blo
         None,
         listing(
             title,
-            columns.PAIR_COLUMNS,
+            columns.pair_columns(question.pairs),
             _lowest_first(question.pairs, lambda row: row["cohen_kappa"]),
             _MOST,
         ),

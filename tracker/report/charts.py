@@ -245,7 +245,8 @@ def _categories_description(
     left_out = len(drawn) - MOST
     sentence += f" {left_out} stronger categories are not drawn." if left_out > 0 else ""
     without = len(rows) - len(drawn)
-    return sentence + (f" {without} have no figure." if without else "")
+    has = "has" if without == 1 else "have"
+    return sentence + (f" {without} {has} no figure." if without else "")
 
 
 # -- Each category of each model beside the people ------------------------------------------------
@@ -300,9 +301,6 @@ def draw_model_categories(
     left_out = len(rows) - len(drawn)
     sentences += [f"{left_out} categories of smaller gaps are not drawn."] if left_out else []
     return Chart(title, " ".join(sentences), drawing, rows)
-
-
-# -- Each model as a judge beside the people ------------------------------------------------------
 
 
 _VERDICT_MARKS: Final = {
@@ -537,7 +535,7 @@ def _pairs_description(rows: Sequence[Mapping[str, Any]], drawn: int, figure: st
     low, high = (of(known, key=lambda row: row[figure]) for of in (min, max))
     ends = [("Lowest: ", low), ("Highest: ", high)] if len(known) > 1 else [("", low)]
     description = " ".join(
-        f"{word}{row['annotator']} and {row['other']}, {row[figure]:.2f}." for word, row in ends
+        f"{word}{row['annotator']} and {row['other']}, {row[figure]:z.2f}." for word, row in ends
     )
     without = len(rows) - len(known)
     description += f" {without} pairs have no {words}." if without else ""

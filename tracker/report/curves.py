@@ -460,8 +460,8 @@ def _description(course: Course) -> str:
     if not known:
         return "There is no figure yet."
     first, last = known[0], known[-1]
-    words = f"From {first['value']:.3f} on {first['as_of'][:10]} "
-    words += f"to {last['value']:.3f} on {last['as_of'][:10]}, {count_noun(len(known), 'point')}."
+    words = f"From {first['value']:z.3f} on {first['as_of'][:10]} "
+    words += f"to {last['value']:z.3f} on {last['as_of'][:10]}, {count_noun(len(known), 'point')}."
     words += " They differ by no more than chance." if _steady(course.rows) else ""
     if course.thresholds:
         words += f" Thresholds: {', '.join(map(figure_cell, course.thresholds))}."

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from tracker.agreement.pairs import pair_weights
 from tracker.agreement.preference_tables import strength_lines
 from tracker.agreement.result import methods_of_assessment
-from tracker.core.errors import InvalidOption
+from tracker.core.errors import InvalidOption, NotFound
 from tracker.counts.choosing import Selecting
 from tracker.report.gathered import SCALES_OF_NUMBERS, Asked, Gathered, OfQuestion, Told, Without
 from tracker.report.privacy import numbered_annotators, with_pseudonyms, without_small_cells
@@ -197,7 +197,7 @@ def _judges(ledger: Ledger, asked: Asked, question: str) -> list[Told]:
         judged = ledger.judges.judge(
             asked.project, models=models, questions=[question], **asked.selecting
         )
-    except InvalidOption:  # what the verdict rests on does not fit the question
+    except (InvalidOption, NotFound):  # the question has no such figure, or no answers
         return []
     return [dict(judge) for judge in in_order(judge.to_dict() for judge in judged.judges)]
 

@@ -47,15 +47,12 @@ def judges_section(gathered: Gathered) -> Section:
     if judges:
         blocks += [Bullets([_verdict(gathered, judge) for judge in judges])]
         blocks += [_figure(gathered, judges)]
-    each = [Group(_title(gathered, judge), [*_judge(gathered, judge)]) for judge in judges]
+    title = "{model}, {question}" if gathered.several else "{model}"
+    each = [Group(title.format_map(judge), [*_judge(gathered, judge)]) for judge in judges]
     blocks += [Group(words.EACH_MODEL, each, True)] if len(each) > 1 else each
     for question in gathered.questions:
         blocks += _beside_people(gathered, question)
     return Section("judges", words.JUDGES, blocks, python_call(gathered, "judges.judge"))
-
-
-def _title(gathered: Gathered, judge: Mapping[str, Any]) -> str:
-    return f"{judge['model']}, {judge['question']}" if gathered.several else judge["model"]
 
 
 def _verdict(gathered: Gathered, judge: Mapping[str, Any]) -> Line:

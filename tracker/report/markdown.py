@@ -70,7 +70,7 @@ def _inline(line: Line) -> str:
         if isinstance(part, Code):
             parts.append(_code(part.text))
         elif isinstance(part, Strong):
-            parts.append(f"**{markdown_line(part.text)}**")
+            parts.append(f"**{markdown_line(part.text)}**{' ' * part.text[-1:].isspace()}")
         else:
             parts.append(_piece(part, first=place == 0))
     return "".join(parts)

@@ -280,7 +280,7 @@ def _kept(rows: Any, size: Callable[[Any], int], least: int) -> list[Any]:
 
 _FIGURES = (
     "value", "rate", "ci_low", "ci_high", "standard_error", "observed", "expected",
-    "specific_agreement", "agreements",
+    "specific_agreement", "agreements", "potential_agreements", "labels",
 )  # fmt: skip
 
 

@@ -86,10 +86,7 @@ def answering(gathered: Gathered) -> list[str]:
 
 
 def standing_findings(gathered: Gathered) -> list[tuple[str, Told]]:
-    """Return the findings that stand up, each once with its annotator, the surest first.
-
-    Those about a category that is read in two ways come last: they may only repeat that.
-    """
+    """Return the findings that stand up, each once with its annotator, the surest first."""
     once: dict[Any, tuple[str, Told]] = {}
     for question in gathered.questions:
         for row in question.audit["annotators"]:
@@ -101,7 +98,6 @@ def standing_findings(gathered: Gathered) -> list[tuple[str, Told]]:
     return sorted(
         once.values(),
         key=lambda row: (
-            bool(row[1]["details"].get("divided")),
             _SEVERITIES.index(row[1]["severity"]),
             row[1]["p_value"] or 0.0,
             row[0],

@@ -31,8 +31,8 @@ def counted(counts: Mapping[str, int], questions: int, question: str, advised: s
         return "There are no answers to count yet."
     of = f"The weakest of {questions} questions is {quoted(question)}" if questions > 1 else ""
     if of:
-        other = f" (without those flagged {quoted(advised)})" if advised != question else ""
-        of = f"{of}{other}: "
+        other = f"; without flagged annotators it would be {quoted(advised)}"
+        of = f"{of}{other if advised != question else ''}: "
     people = count_noun(counts["annotators"], "annotator")
     sentence = (
         f"{of}{people} gave {count_noun(counts['answers'], 'answer')} to "
@@ -109,6 +109,9 @@ def what_happened(recent: Mapping[str, Any], annotators: int, notes: Sequence[st
     """Return when agreement changed, on what and whose; ``notes`` say what lies near."""
     fell = recent["value"] < recent["before"]
     sentence = f"Agreement {'fell' if fell else 'rose'} on {recent['day']}"
+    if recent["shape"] == "slide":
+        way = "falling" if fell else "rising"
+        sentence = f"Agreement has been {way} since {recent['slide_day']}"
     on = listed([quoted(name) for name in recent["categories"]])
     sentence += f", on {on}." if on else "."
     number = len(recent["annotators"])

@@ -92,7 +92,6 @@ class Database:
         self.url = self.backend.in_schema(self.url, name)
 
     def __str__(self) -> str:
-        """The URL without its password and without the driver's name."""
         return backends.shown_database_url(self.url)
 
     @property
@@ -111,7 +110,6 @@ class Database:
 
     @property
     def in_memory(self) -> bool:
-        """Whether it is gone with this process."""
         return self.backend.is_in_memory(self.url)
 
     @cached_property
@@ -175,7 +173,7 @@ class Database:
         engine = self.backend.engine(self.url, 0.0)
         try:
             with suppress(SQLAlchemyError, DatabaseUnusable), engine.connect() as opened:
-                connection = self.backend.writing(opened, bulk=False)
+                connection = self.backend.writing(opened, bulk=False, wait=None)
                 with connection.begin():
                     keep_tallies(connection, tallies.counted)
         finally:
@@ -210,12 +208,14 @@ class Database:
                 self._held.connection, self._held.writing = before, None
 
     @contextmanager
-    def write(self, *, keep: bool = True, bulk: bool = False) -> Iterator[Connection]:
+    def write(
+        self, *, keep: bool = True, bulk: bool = False, wait: float | None = None
+    ) -> Iterator[Connection]:
         """Yield a connection in one transaction, committed at the end, rolled back on any error.
 
         What it changed is sealed (see `seals`). Without ``keep`` it is rolled back in any case;
-        ``bulk`` is the loader's (see `Backend.writing`). A database without tables is given them
-        first. Raises DatabaseUnusable as `read` does.
+        ``bulk`` is the loader's (see `Backend.writing`), ``wait`` in place of the database's. A
+        database without tables is given them first. Raises DatabaseUnusable as `read` does.
         """
         joined: Connection | None = getattr(self._held, "writing", None)
         if joined is not None:
@@ -228,7 +228,8 @@ class Database:
                 self.upgrade()
             if opened is None:
                 opened = stack.enter_context(self.engine.connect() if keep else _empty())
-            connection = backends.backend_of(opened).writing(opened, bulk=bulk)
+            wait = self.wait if wait is None else wait
+            connection = backends.backend_of(opened).writing(opened, bulk=bulk, wait=wait)
             connection.info[CHANGED_BY] = self.by  # of a connection that others had before
             connection.info[KEPT] = connection.info[TALLIES] = None
             connection.info[ENGINE] = None

@@ -36,6 +36,7 @@ from tracker.web.request import PATIENCE
 from tracker.web.sign_in import HERE_ONLY, Access
 from tracker.web.templating import HERE
 from tracker.web.uploads import Staging
+from tracker.web.waiting import WaitingRoom
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
 
 
 _EVERY = 5.0  # seconds between looks at the database
+_WAIT = 10.0  # seconds for a lock, on Postgres, too: a held one stops no delivery
 _LATE_EVERY = 120  # looks between two at what is late
 
 
@@ -63,6 +65,9 @@ async def delivering(ledger: Ledger, forget: Callable[[], None]) -> AsyncIterato
 
 async def _deliver(ledger: Ledger, forget: Callable[[], None], stopping: asyncio.Event) -> None:
     erasures: int | None = None
+    with suppress(TrackerError):  # there is no folder for the file
+        ledger = ledger.acting_for(None)
+        ledger.database.wait = _WAIT
     for looks in count():
         with suppress(TrackerError):
             before, erasures = erasures, await run_in_threadpool(ledger.annotators.erasures)
@@ -79,13 +84,7 @@ async def _deliver(ledger: Ledger, forget: Callable[[], None], stopping: asyncio
 
 
 MAX_UPLOAD = 1_000_000_000
-ROUTERS = (
-    health.router,
-    style.router,
-    sign_in.router,
-    *API,
-    *(page.router for page in PAGES),
-)
+ROUTERS = (health.router, style.router, sign_in.router, *API, *(page.router for page in PAGES))
 """All routes; each says whom it admits (`needs`)."""
 
 
@@ -122,7 +121,7 @@ def create_app(
         redirect_slashes=False,  # such a redirect leads to whatever host the request names
     )  # fmt: skip
     app.state.ledger, app.state.patience = ledger, PATIENCE
-    app.state.figures = KeptResults()
+    app.state.figures, app.state.waiting = KeptResults(), WaitingRoom(ledger)
     app.state.stopping = asyncio.Event()
     app.state.max_upload = max_upload
     app.state.observed = Observed(ledger)
@@ -141,9 +140,6 @@ def create_app(
     # The routes themselves: `include_router` would make each of them anew at the first request.
     app.router.routes.extend(route for router in ROUTERS for route in router.routes)
     return app
-
-
-# -- The application behind a socket, and how long and of how many it waits for a request ---------
 
 
 _GRACE = 3  # seconds that open requests get when the server is told to stop

@@ -10,18 +10,6 @@ from tracker.history.plot import Figure, are_steady
 if TYPE_CHECKING:
     from tracker.render.blocks import Column
 
-__all__ = [
-    "HEIGHT",
-    "TREND_HEIGHT",
-    "WIDTH",
-    "across",
-    "are_steady",
-    "begins_of",
-    "curve",
-    "percent",
-    "scale_from",
-]
-
 WIDTH, HEIGHT = 120, 16
 """Size of a drawing in its own units."""
 TREND_HEIGHT = 28

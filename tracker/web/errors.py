@@ -15,6 +15,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from tracker.core.errors import (
+    WAIT_LONGER,
     CheckFailed,
     DatabaseUnusable,
     InvalidOption,
@@ -28,6 +29,7 @@ from tracker.imports.loader import LooksOdd, Rejected
 from tracker.web.identity import Identity
 from tracker.web.request import Place, parameter_names, place_of
 from tracker.web.templating import link_to, page
+from tracker.web.waiting import RETRY_AFTER
 from tracker.web.wording import for_form
 
 _STATUS: dict[type[TrackerError], int] = {
@@ -68,6 +70,7 @@ _TITLES = {
 }  # fmt: skip
 """Of pages; programs are told the phrase of the status."""
 LOG = logging.getLogger("tracker.web.errors")
+_BUSY = "others are writing; nothing was stored", "send it again in a few seconds"
 _UNUSABLE = "the database cannot be used", "try again later; the server's log says why"
 
 
@@ -92,7 +95,7 @@ def problem_of(error: Exception) -> Problem:
         return _problem(500, f"internal error: {type(error).__name__}", "internal-error")
     if isinstance(error, DatabaseUnusable):
         LOG.error("%s", "; ".join(str(error).splitlines()))
-        error = DatabaseUnusable(*_UNUSABLE)
+        error = DatabaseUnusable(*(_BUSY if error.mend == WAIT_LONGER else _UNUSABLE))
     more = {"mend": error.mend, "exit_code": error.exit_code}
     if isinstance(error, Rejected):
         more["rejections"] = error.result.to_dict()["rejections"]
@@ -103,7 +106,10 @@ def problem_of(error: Exception) -> Problem:
 
 
 def tracker_error(request: Request, error: Exception) -> Response:
-    return _told(request, problem_of(error))
+    response = _told(request, problem_of(error))
+    if response.status_code == 503:
+        response.headers["retry-after"] = str(RETRY_AFTER)
+    return response
 
 
 def http_error(request: Request, error: Exception) -> Response:

@@ -34,6 +34,7 @@ CSRF_HEADER = "x-csrf-token"
 SIGN_IN_FIRST = "send a token (Authorization: Bearer TOKEN); one is made by: tracker token add"
 """What a program that nobody knows is to do; people are led to the page to sign in."""
 
+_FORM = "application/x-www-form-urlencoded"
 _LOAD_AGAIN = "load the page again"
 
 
@@ -65,8 +66,6 @@ class Identity:
     """Who asks.
 
     Attributes:
-        name: the user's name, which stands in the change log.
-        role: the user's role.
         user: the user's number; None without users.
         annotators: the projects and annotators whose own reports they may see.
         session: how they signed in, if by a browser.
@@ -97,7 +96,10 @@ class Needs:
         self.role = role
 
     async def __call__(self, request: Request) -> None:
-        """Raise 401 for somebody unknown, 403 for one whose role is too low or a forged form."""
+        """Raise 401 for somebody unknown, 403 for one whose role is too low or a forged form.
+
+        Who changes something waits for their turn.
+        """
         who: Identity | None = request.state.identity
         if self.role is Role.EVERYONE:
             return
@@ -105,8 +107,13 @@ class Needs:
             raise NotAdmitted(401, "sign in first", SIGN_IN_FIRST)
         if who.role < self.role:
             raise _role_too_low(who, self.role.name.lower())
-        if request.method not in SAFE and who.session is not None:
+        if request.method in SAFE:
+            return
+        if _type_of(request) == _FORM:
+            await request.form()  # before its turn: who sends it slowly holds up nobody
+        if who.session is not None:
             await _check_form(request, who.session)
+        await request.app.state.waiting.enter(request, brief=self.role is Role.ANNOTATOR)
 
 
 def _role_too_low(who: Identity, needed: str) -> NotAdmitted:
@@ -130,16 +137,19 @@ async def _check_form(request: Request, session: Session) -> None:
     as it comes, without a limit here: of that a browser must say itself that it is ours.
     """
     given = request.headers.get(CSRF_HEADER)
-    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if given is None and kind == "multipart/form-data":
+    if given is None and _type_of(request) == "multipart/form-data":
         if not is_of_our_page(request):
             raise NotAdmitted(403, "the browser does not say whose form it is", _LOAD_AGAIN)
         return
-    if given is None and kind == "application/x-www-form-urlencoded":
+    if given is None and _type_of(request) == _FORM:
         found = (await request.form()).get(CSRF_FIELD)
         given = found if isinstance(found, str) else None
     if not request.app.state.sessions.is_csrf_token(session, given or ""):
         raise NotAdmitted(403, "the form is of another session", _LOAD_AGAIN)
+
+
+def _type_of(request: Request) -> str:
+    return request.headers.get("content-type", "").partition(";")[0].strip().lower()
 
 
 def is_of_our_page(request: Request) -> bool | None:

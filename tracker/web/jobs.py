@@ -65,20 +65,9 @@ class JobJson(TypedDict):
 
 @dataclass
 class Job:
-    """Work in the background.
+    """Work in the background, as `JobJson` shows it.
 
-    Attributes:
-        number: it is known by.
-        title: what it does.
-        project: the project that it is about.
-        by: who started it.
-        started_at: when, ISO 8601.
-        state: waiting, running, done, failed or cancelled.
-        done: how much of it is done.
-        total: how much there is to do; None if that is not known.
-        outcome: what came of it.
-        problem: what is wrong, if it failed; see `problem_of`.
-        form: the parts of the address of the form that began it; empty if it is gone.
+    ``form`` is the address of the form that began it, in parts; empty if it is gone.
     """
 
     number: int

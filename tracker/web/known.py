@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-from tracker.core.errors import InvalidOption
+from tracker.core.errors import InvalidOption, NotFound
 from tracker.core.results import UnfitQuestion
 from tracker.web.request import Asked, Place
 
@@ -89,17 +89,13 @@ def progress_of(asked: Asked, place: Place) -> list[Status]:
 def has_recorded_findings(asked: Asked, place: Place) -> bool:
     """Return whether an audit ever recorded a finding, whatever became of it."""
     return asked.figure(
-        place.project,
-        "recorded",
-        compute=lambda it: it.flags.list(place.project).any_recorded,
+        place.project, "recorded", compute=lambda it: it.flags.list(place.project).any_recorded
     )
 
 
 def duplicates_of(asked: Asked, place: Place) -> Sequence[Duplicate]:
     return asked.figure(
-        place.project,
-        "duplicates",
-        compute=lambda it: it.annotators.duplicates(place.project),
+        place.project, "duplicates", compute=lambda it: it.annotators.duplicates(place.project)
     )
 
 
@@ -122,6 +118,8 @@ def judges_of(asked: Asked, place: Place) -> Judged:
         for name in names:
             try:
                 found.append(ledger.judges.judge(place.project, questions=[name], **place.then))
+            except NotFound:  # no models, or people answered other items
+                continue
             except InvalidOption as error:
                 unfit.append(UnfitQuestion(name, error.message))
         return Judged(

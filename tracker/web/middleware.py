@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from functools import partial
 from urllib.parse import urlsplit
 
@@ -105,7 +105,8 @@ class Guard:
             await shown(request, error)(scope, receive, send)
             return
         request.state.body = Body(request, known=request.state.identity is not None)
-        await self._app(scope, request.state.body, send)
+        with ExitStack() as request.state.turn:  # see `WaitingRoom`
+            await self._app(scope, request.state.body, send)
 
     def _still(self, request: Request) -> Identity | None:
         """Return who asks by now, in a request that lasts; None if they may not any more."""

@@ -19,15 +19,7 @@ _SENDER = Identity("MLflow", Role.MANAGER)
 
 @dataclass(frozen=True)
 class MLflowServer:
-    """What a server knows about MLflow.
-
-    Attributes:
-        url: where its tracking server runs; empty if that is not known.
-        secret: with which it signs its messages; empty if none is taken on that.
-        token: for a tracking server that asks for one, or
-        username: and
-        password: likewise.
-    """
+    """Where MLflow's tracking server runs, how to sign in there, and how it signs its messages."""
 
     url: str = ""
     secret: str = field(default="", repr=False)

@@ -32,7 +32,6 @@ class Place:
     """The project that a page is of, and the moment that it shows; None for now.
 
     Attributes:
-        project: the project's name.
         as_of: a date or a time, as the reader gave it: only answers labeled by then.
         known_at: likewise: what the ledger knew then.
     """
@@ -98,7 +97,6 @@ class Asked:
         ledger: the ledger; what it has to say of a result is added to ``notices``.
         notices: a sentence for each reservation about what was asked.
         older: the oldest of the figures that stand in for those being computed; None if none do.
-        until: when whoever asks waits no longer; None if they do.
     """
 
     def __init__(
@@ -162,13 +160,14 @@ class Asked:
         self.older = Older(None, min(before.at, older.at), remaining)
 
 
-def asked_of(request: Request) -> Asked:
+async def asked_of(request: Request) -> Asked:
     """Return the ledger for a request; its page is told of it."""
     who: Identity | None = request.state.identity
     by = None if who is None or who is LOCAL else who.name
     state, changes = request.app.state, request.method not in SAFE
     until = monotonic() + state.patience if _can_wait(request) else None
     asked = Asked(state.ledger, state.figures, by, changes=changes, until=until)
+    asked.ledger.database.wait = getattr(request.state, "wait", None)
     request.state.asked = asked
     return asked
 

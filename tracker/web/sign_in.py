@@ -123,14 +123,7 @@ _SECONDS = 600
 
 @dataclass(frozen=True)
 class Oidc:
-    """A service at which users sign in.
-
-    Attributes:
-        issuer: its address, under which it describes itself.
-        client_id: what it calls this server.
-        client_secret: how this server proves that to it; None for a public client.
-        new_role: the role of who is no user yet; None: they stay outside.
-    """
+    """A service at which users sign in; without ``new_role`` who is unknown stays outside."""
 
     issuer: str
     client_id: str
@@ -244,13 +237,9 @@ _SHORTEST_KEY = 32
 
 @dataclass(frozen=True)
 class Access:
-    """Whom a server lets in.
+    """Whom a server lets in: ``at_this_machine`` without users anyone, who may do everything.
 
-    Attributes:
-        at_this_machine: whether it can be reached from this machine only, so that without users
-            whoever asks may do everything.
-        secret_key: what sessions are signed with; None: the key in the database.
-        oidc: a service at which users sign in, too.
+    Sessions are signed with ``secret_key``, or the key in the database.
     """
 
     at_this_machine: bool = True

@@ -36,13 +36,7 @@ SentFile = tuple[Path, str]
 
 @dataclass
 class Uploaded:
-    """What was sent.
-
-    Attributes:
-        files: those that are to be read.
-        fields: the values of each field of a form, by its name.
-        beside: files that say how the others are read, by the names of their fields, likewise.
-    """
+    """Files to read, fields of a form by name, and files that say how the others are read."""
 
     files: list[SentFile] = field(default_factory=list)
     fields: dict[str, list[str]] = field(default_factory=dict)
@@ -70,6 +64,7 @@ async def uploaded(
     request.state.body.allow(
         request.app.state.max_upload, "the server was started with --max-upload"
     )
+    request.state.turn.close()  # files take long to come, and imports wait by themselves
     with TemporaryDirectory(dir=request.app.state.staging.folder.parent) as folder:
         if request.headers.get("content-type", "").startswith("multipart/form-data"):
             yield await _form(request, Path(folder), beside)
@@ -139,13 +134,8 @@ class Staged:
     """Some files, and how they are to be read.
 
     Attributes:
-        token: the upload is known by; nobody can guess it.
-        project: the project to import into.
-        files: where each is, and the name that it was sent with.
-        form: the fields that say how they are read, as they were filled in.
-        options: the same as keywords of `import_uploads`.
+        options: the fields of the form, as keywords of `import_uploads`.
         made: what an import would do; None until that is known.
-        grids: the tables among them as they stand.
         items: what registering them as items would do, if they have no answers.
         problem: why it cannot be known what an import would do.
         read_as: the number of the import as whose files these are read.

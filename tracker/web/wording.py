@@ -58,7 +58,7 @@ def in_page_words(text: str) -> str:
 
 def for_form(text: str) -> str:
     """Return what is wrong with an option as it is with a field, with pages for commands."""
-    text = text.replace("name it with --question", "choose one question above")
+    text = text.replace("name it with --question", "Choose one question above.")
     return _OPTION.sub(lambda hit: hit[1].replace("-", " "), _without_commands(text)).strip(" ;,")
 
 

@@ -28,7 +28,7 @@ from tracker.projects.questions import QuestionInfo, are_many_numbers, list_ques
 from tracker.storage.schema import Assignment, Draft, Item, ItemAttribute
 from tracker.storage.schema.work import REPEAT
 from tracker.work.assignments_sql import KEY, UNDONE, Choice, select_assignments
-from tracker.work.choosing import DONE, WITHDRAWN, Given
+from tracker.work.choosing import DONE, WITHDRAWN, Given, UnfitAnswer
 
 PAUSE: Final = 120_000_000  # microseconds
 """After so long without a further answer somebody's drafts are recorded."""
@@ -152,17 +152,8 @@ def keep_answer(
 ) -> bool:
     """Keep what somebody answers to an assigned item, and return whether it is new.
 
-    What was answered already stays as it is: a form that is sent twice changes nothing.
-
-    Args:
-        connection: in a transaction that writes.
-        project: the project.
-        annotator: who answers, by id.
-        assignment: the assignment, as `NextItem` has it.
-        answers: by the name of each question that is asked.
-        spent_ms: how long it took.
-
-    Raises NotFound if it is not theirs, InvalidOption for an answer that does not fit.
+    What was answered already stays as it is: a form that is sent twice changes nothing. ``answers``
+    are by question. Raises NotFound if the assignment is not theirs, UnfitAnswer for an answer.
     """
     hold_project(connection, project.id)
     row = _assignment(connection, project, annotator, assignment)
@@ -172,7 +163,10 @@ def keep_answer(
     now = clock.now()
     drafts = []
     for asked in _asked(connection, project, row.question_id):
-        given = _numbered(asked, _checked(asked, answers.get(asked.name), text))
+        try:
+            given = _numbered(asked, _checked(asked, answers.get(asked.name), text))
+        except InvalidOption as error:
+            raise UnfitAnswer(asked.name, error.message, error.mend) from None
         drafts.append(
             {"project_id": project.id, "annotator_id": row.annotator_id,
              "change_id": row.change_id, "place": row.place, "question_id": asked.info.id,
@@ -288,10 +282,7 @@ class Due(NamedTuple):
 def drafts_due(
     connection: Connection, project_id: int | None = None, *, every: bool = False
 ) -> list[Due]:
-    """Return whose drafts are to be recorded: who has paused, or has given many.
-
-    With ``every``, all that wait.
-    """
+    """Return whose drafts to record: who has paused, or has given many; with ``every`` all."""
     who = (_drafts.c.project_id, _drafts.c.annotator_id)
     number = func.count()
     statement = select(*who, number).group_by(*who).order_by(*who)

@@ -45,6 +45,14 @@ def check_word(option: str, words: Sequence[str], word: str) -> None:
         raise InvalidOption(f"--{option} {word!r} is none of {', '.join(words)}")
 
 
+class UnfitAnswer(InvalidOption):
+    """An answer does not fit its question."""
+
+    def __init__(self, question: str, message: str, mend: str | None = None) -> None:
+        super().__init__(message, mend)
+        self.question = question
+
+
 class Given(NamedTuple):
     """An answer to a question.
 

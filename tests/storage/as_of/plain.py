@@ -110,7 +110,6 @@ class PlainLedger:
         return {one.given_as for one in self.records if one.change not in self.taken_back}
 
     def load(self, files: list[File]) -> list[File]:
-        """Take an import; returns the files that are one."""
         self.changes += 1
         self.imports.append(self.changes)
         files = without_doubles(files, self.owner)
@@ -144,7 +143,6 @@ class Both:
         self.take([{((item, name, 1), None): frozenset("x") for item in "ij" for name in NAMES}])
 
     def take(self, step: Step) -> None:
-        """Take a step, or none where it cannot be taken."""
         self.now.moment = at(self.plain.changes + 1)
         if isinstance(step, Merge):
             self._merge(*step)
@@ -215,7 +213,6 @@ def imports_of(kind: str) -> st.SearchStrategy[Any]:
 
 
 def steps(kind: str) -> st.SearchStrategy[Any]:
-    """Imports, undos, merges and splits."""
     return (
         imports_of(kind)
         | st.builds(Undo, st.integers(0, 5))

@@ -55,7 +55,6 @@ Look = tuple[float | None, float | None]  # as of, known at: seconds into the sc
 
 
 def follow(ledger: Ledger, now: Clock, kind: str, script: list[Step], looks: list[Look]) -> None:
-    """Take the steps of a script, then look back."""
     with ledger.database.write(keep=False) as connection:
         both = Both(connection, kind, now)
         for step in script:
@@ -214,12 +213,10 @@ TIMED = "item,annotator,category,labeled_at\n"
 
 @pytest.fixture
 def now(monkeypatch: pytest.MonkeyPatch) -> Clock:
-    """The clock of all that is recorded."""
     return Clock(monkeypatch)
 
 
 def when(seconds: float) -> str:
-    """A moment of a story, as a person says it."""
     return clock.iso(at(seconds))
 
 

@@ -40,7 +40,6 @@ def furnished(ledger: Ledger, write: Callable[..., Path]) -> None:
 
 
 def worked_on(ledger: Ledger, write: Callable[..., Path]) -> None:
-    """Assign, decide and merge in that project."""
     ledger.import_items(write("item\nl\nm"), "p")
     ledger.assignments.assign("p", to=["A", "dee"], answers=1)
     ledger.assignments.withdraw("p", ["dee"])

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import re
-import threading
-from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
+
+import pytest
+from anyio.to_thread import current_default_thread_limiter
+from fastapi.testclient import TestClient
+from sqlalchemy import select
 
 from tests.web.people import PASSWORD, acting, browser_at
 from tests.work.test_assignments import import_items
 from tracker.ledger import Ledger
-from tracker.work.choosing import Given
+from tracker.storage.schema import Project
+from tracker.web import waiting
 
 ITEMS = [f"i{n}" for n in range(6)]
 
@@ -77,32 +82,51 @@ def test_an_unfit_answer_is_refused_in_words(sqlite_ledger: Ledger) -> None:
             ({"confidence:label": "much"}, "is not a number"),
             ({"confidence:label": "200"}, "is not from 0 to 1"),
             ({"spans:label": "["}, "cannot be read"),
+            ({"none:label": "yes"}, "choose either"),
         ):
             answer = ada.post("/me/queue/p/ada", data=whole | change)
             assert answer.status_code == 422, change
             assert problem in answer.text, change
+        assert 'value="good" required checked' in answer.text, "what was chosen is there again"
+        script = {"x-requested-with": "fetch"}
+        answer = ada.post("/me/queue/p/ada", data=whole | {"answer:years": ""}, headers=script)
+        assert answer.json()["question"] == "years"
+        assert answer.headers["tracker-refused"] == "yes"
+        assert "tracker-refused" not in ada.post("/me/queue/p/bo", headers=script).headers
         for _ in range(2):  # sent twice, it is one answer
             assert ada.post("/me/queue/p/ada", data=whole).status_code == 303
         assert ada.post("/me/queue/p/ada/finish").status_code == 303
     assert ledger.imports.list("p")[-1].counts.inserted == 2
 
 
-def test_many_answers_at_once_are_all_stored(ours: Ledger) -> None:
-    names = [f"w{n}" for n in range(4)]
-    assign_items(ours, *names)
-    faults: list[BaseException] = []
+def answer_next(client: Any, ledger: Ledger, who: str, project: str = "p") -> Any:
+    task = ledger.answering.next(project, who)
+    assert task is not None
+    form = {"assignment": task.assignment, "question": "label", "answer:label": "good"}
+    headers = {"x-requested-with": "fetch"}
+    return client.post(f"/me/queue/{project}/{who}", data=form, headers=headers)
 
-    def work(who: str) -> None:
-        try:
-            while (task := ours.answering.next("p", who)) is not None:
-                ours.answering.answer("p", who, task.assignment, {"label": Given(["good"])})
-        except BaseException as error:
-            faults.append(error)
 
-    threads = [threading.Thread(target=work, args=(who,)) for who in names]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert faults == []
-    assert Counter(who for _, who in recorded_answers(ours)) == dict.fromkeys(names, len(ITEMS))
+@pytest.mark.both
+def test_a_held_lock_stops_only_those_who_write(
+    ledger: Ledger, client: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """More wait than there are threads; an answer that had no turn in time may come again."""
+    people = [f"w{n}" for n in range(4)]
+    assign_items(ledger, *people)
+    assign_items(ledger, "ada", project="q")
+    client.portal.call(current_default_thread_limiter).total_tokens = len(people) - 1
+    project = select(Project.id).where(Project.name == "p").with_for_update()
+    with ThreadPoolExecutor() as pool, ledger.database.write(keep=False) as connection:
+        connection.execute(project)
+        monkeypatch.setitem(waiting._PATIENCE, True, 0.01)
+        refused = answer_next(client, ledger, "w0")
+        assert (refused.status_code, refused.headers["retry-after"]) == (503, "2")
+        monkeypatch.setitem(waiting._PATIENCE, True, 60.0)
+        sent = [pool.submit(answer_next, client, ledger, who) for who in people]
+        assert client.get("/healthz").text == "ok\n"
+        assert client.get("/projects/p/items").status_code == 200
+        if not ledger.database.file:
+            assert answer_next(client, ledger, "ada", "q").status_code == 204
+    assert [response.result().status_code for response in sent] == [204] * len(people)
+    assert [*recorded_answers(ledger)] == [("i0", who) for who in people]

@@ -21,6 +21,7 @@ from tracker.audit.kind import (
     opinion_of_use,
     severity_of_odds,
     usage_result,
+    with_slightness,
 )
 from tracker.audit.second_opinion import Consensus, Opinion
 from tracker.audit.statistics.mantel_haenszel import Margins, Usage, marginal_homogeneity_margins
@@ -125,7 +126,8 @@ def confirm_category_bias(result: TestResult, consensus: Consensus, evidence: Ev
     if result.details.get("against") == "gold":
         figures = result.observed, result.expected, result.effect.value, result.p_value
         return Opinion(*figures, holds=True)
-    return opinion_of_use(result, consensus, evidence.floor(ODDS_RATIO))
+    opinion = opinion_of_use(result, consensus, evidence.floor(ODDS_RATIO))
+    return with_slightness(opinion, result.annotator, consensus, evidence)
 
 
 CATEGORY_BIAS = Kind(

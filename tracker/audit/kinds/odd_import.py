@@ -16,11 +16,14 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 from tracker.audit.evidence import Evidence, Threshold
 from tracker.audit.kind import MINIMUM_INFORMATIVE, Effect, Kind, TestResult, severity_of_gap
 from tracker.audit.statistics.exact_tests import Z_95, Stratum, pool_strata
 from tracker.audit.statistics.peer_agreement import Alignment, peer_agreement_alignments
-from tracker.core.audit_tallies import FileTallies, ImportedFile
+from tracker.core.audit_tallies import MOVED_ROWS, FileTallies, ImportedFile
 from tracker.core.tallies import Answer, Pattern, answers_in_pattern, pattern_without
 
 NAME = "odd_import"
@@ -45,30 +48,59 @@ class _Part(NamedTuple):
     file: ImportedFile
     alignment: Alignment
 
+    @property
+    def agreed(self) -> float:
+        """The sum of agreement over items."""
+        return self.alignment.observed * self.alignment.n
+
+
+class ComparedFile(NamedTuple):
+    """An annotator's answers of one file, and how often the others are agreed with elsewhere.
+
+    Attributes:
+        elsewhere: mean agreement in the annotator's other files.
+        places: those of all files of the annotator, in the tallies.
+    """
+
+    part: _Part
+    elsewhere: float
+    places: tuple[int, ...]
+
+    @property
+    def gap(self) -> float:
+        """By how much less the others are agreed with than elsewhere."""
+        return self.elsewhere - self.part.alignment.observed
+
 
 def run_test(evidence: Evidence) -> Iterator[TestResult]:
     """Yield a test result for each annotator with answers of two files: of the oddest file.
 
     Each file that agrees less by enough is tested; if there is none, the one that agrees least.
     """
-    tallies = evidence.files
-    if tallies is None:
-        return
-    parts = _parts(tallies)
-    for annotator in sorted(parts):
-        own = parts[annotator]
-        if len(own) < 2:
-            continue
-        elsewhere = _elsewhere([part.alignment for part in own])
-        compared = sorted(zip(own, elsewhere, strict=True), key=lambda pair: -_gap(*pair))
-        odd = [pair for pair in compared if _gap(*pair) >= evidence.floor(GAP)]
+    for _, compared in sorted(compare_files(evidence).items()):
+        odd = [file for file in compared if file.gap >= evidence.floor(GAP)]
         # Answers that are worse in many files are no slip of one.
-        looked_at = 0 < len(odd) <= max(1, len(own) // 3)
+        looked_at = 0 < len(odd) <= max(1, len(compared) // 3)
         findings = [
-            _result(evidence, tallies, part, own, expected, looked_at=looked_at)
-            for part, expected in (odd if looked_at else compared[:1])
+            file_result(evidence, file, looked_at=looked_at)
+            for file in (odd if looked_at else compared[:1])
         ]
         yield min(findings, key=lambda finding: 1.0 if finding.p_value is None else finding.p_value)
+
+
+def compare_files(evidence: Evidence) -> dict[int, list[ComparedFile]]:
+    """Return the files of each annotator who has two, the oddest first."""
+    compared = {}
+    for annotator, parts in _parts(evidence.files).items() if evidence.files else ():
+        total, items = sum(part.agreed for part in parts), sum(part.alignment.n for part in parts)
+        places = tuple(part.place for part in parts)
+        if len(parts) > 1:
+            files = (
+                ComparedFile(part, (total - part.agreed) / (items - part.alignment.n), places)
+                for part in parts
+            )
+            compared[annotator] = sorted(files, key=lambda file: -file.gap)
+    return compared
 
 
 def _parts(tallies: FileTallies) -> dict[int, list[_Part]]:
@@ -82,38 +114,22 @@ def _parts(tallies: FileTallies) -> dict[int, list[_Part]]:
     return parts
 
 
-def _elsewhere(files: Sequence[Alignment]) -> list[float]:
-    """Return beside each of an annotator's files the mean agreement with the others elsewhere."""
-    total, items = sum(file.observed * file.n for file in files), sum(file.n for file in files)
-    return [(total - file.observed * file.n) / (items - file.n) for file in files]
-
-
-def _gap(part: _Part, elsewhere: float) -> float:
-    return elsewhere - part.alignment.observed
-
-
-def _result(
-    evidence: Evidence,
-    tallies: FileTallies,
-    part: _Part,
-    own: Sequence[_Part],
-    expected: float,
-    *,
-    looked_at: bool,
+def file_result(
+    evidence: Evidence, compared: ComparedFile, *, looked_at: bool = True
 ) -> TestResult:
     """Return the finding; of a file that is not ``looked_at`` it is that nothing is odd."""
-    alignment = part.alignment
+    (part, expected, places), tallies = compared, evidence.files
+    alignment, files = part.alignment, len(places)
     before, within, worse = 1.0, None, False
-    if looked_at:
+    if looked_at and tallies is not None:
         same = _agreeing(tallies, [part.place])
-        places = [file.place for file in own]
         against_own = pool_strata(_strata(same, _agreeing(tallies, places)))
         before = 1.0 if against_own is None else against_own.tails.lower
         within, worse = _within_file(tallies, part, same, evidence.floor(GAP))
     tested = within is not None or not looked_at
-    p_value = min(len(own) * max(before, within or 0.0), 1.0) if tested else None
+    p_value = min(files * max(before, within or 0.0), 1.0) if tested else None
     error = (alignment.deviation or 0.0) / alignment.n**0.5
-    gap = alignment.observed - expected
+    gap = -compared.gap
     return TestResult(
         kind=NAME,
         annotator=part.annotator,
@@ -126,7 +142,7 @@ def _result(
         effect=Effect("difference", gap, gap - Z_95 * error, gap + Z_95 * error),
         p_value=p_value,
         notable=worse,
-        suspicious=not tested and before * len(own) <= _SURE,
+        suspicious=not tested and before * files <= _SURE,
         severity=severity_of_gap(-gap),
         details={
             "import": part.file.import_id,
@@ -204,18 +220,45 @@ def odd_file(details: Mapping[str, object], evidence: Evidence) -> ImportedFile 
     return next((file for file in files if file and (file.import_id, file.number) == about), None)
 
 
-def shift_details(agreement: Mapping[int, float], elsewhere: float) -> dict[str, object]:
-    """Return by how many rows the answers have to be moved to agree with the others again.
+class Slip(NamedTuple):
+    """By how many rows to move answers of a file, how often they agree before it, and after."""
 
-    They agree again if two thirds of what the file lacks are gained; if they never do, nothing is
-    returned. ``agreement`` is that after a move by so many rows, ``elsewhere`` that in other files.
+    rows: int
+    before: float
+    after: float
+    p_value: float
+
+    @property
+    def details(self) -> dict[str, object]:
+        agreement = {"agreement_unmoved": self.before, "agreement_moved": self.after}
+        return {"shift": self.rows, **agreement}
+
+
+def find_slip(counts: NDArray[np.float64], compared: Sequence[ComparedFile]) -> Slip | None:
+    """Return the move that makes answers agree again: two thirds of what the file lacks are gained.
+
+    The error of the gain is that over blocks of items; the p-value is times the moves and files.
+    ``counts`` are those of `count_shifted_agreement`, of all questions together, each of which has
+    a file ``compared``.
     """
-    as_they_are = agreement.get(0, 0.0)
-    rows = max(agreement, key=lambda rows: (agreement[rows], -abs(rows)))
-    gain = agreement[rows] - as_they_are
-    if not rows or gain < (elsewhere - as_they_are) * _LEAST_PART:
-        return {}
-    return {"shift": rows, "agreement_moved": agreement[rows]}
+    # Imported here, because scipy costs more than the rest of the program's start.
+    from scipy.special import stdtr
+
+    pairs, alike = counts.sum(axis=0)
+    shares, still = alike / np.maximum(pairs, 1), MOVED_ROWS.index(0)
+    best = max(range(len(shares)), key=lambda at: (shares[at], -abs(MOVED_ROWS[at])))
+    gain = float(shares[best] - shares[still])
+    lack = sum(file.gap for file in compared) / len(compared)
+    blocks = int(np.count_nonzero(counts[:, 0, still]))
+    if not MOVED_ROWS[best] or blocks < 2 or gain < lack * _LEAST_PART:
+        return None
+    apart = (counts[:, 1] - shares * counts[:, 0]) / np.maximum(pairs, 1)
+    squares = float(((apart[:, best] - apart[:, still]) ** 2).sum())
+    error = (squares * blocks / (blocks - 1)) ** 0.5
+    p_value = float(stdtr(blocks - 1, -gain / error)) if error else 0.0
+    moves = np.unique(counts, axis=2).shape[2] - 1  # both orders of the items may be one
+    p_value = min(p_value * moves * max(len(file.places) for file in compared), 1.0)
+    return Slip(MOVED_ROWS[best], float(shares[still]), float(shares[best]), p_value)
 
 
 ODD_IMPORT = Kind(NAME, frozenset({"files"}), run_test, GAP)

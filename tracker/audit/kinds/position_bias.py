@@ -50,6 +50,7 @@ def run_test(evidence: Evidence) -> Iterator[TestResult]:
         )
 
 
+_EXPLAINS = frozenset({"category_bias"})
 POSITION_BIAS = Kind(
-    NAME, frozenset({"orders"}), run_test, SHARE, explains=frozenset({"category_bias"})
+    NAME, frozenset({"orders"}), run_test, SHARE, explains=_EXPLAINS, minimum=MINIMUM_TOLD
 )

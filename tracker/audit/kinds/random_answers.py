@@ -18,10 +18,8 @@ from tracker.audit.kind import (
     Effect,
     Kind,
     TestResult,
-    opinion_of_accuracy,
 )
-from tracker.audit.kinds.low_agreement import GAP
-from tracker.audit.second_opinion import Consensus, Opinion
+from tracker.audit.kinds.low_agreement import confirm_low_agreement
 from tracker.audit.statistics.peer_agreement import spammer_scores
 
 NAME = "random_answers"
@@ -66,17 +64,12 @@ def run_test(evidence: Evidence) -> Iterator[TestResult]:
         )
 
 
-def confirm_random_answers(result: TestResult, consensus: Consensus, evidence: Evidence) -> Opinion:
-    """Ask whether the annotator is right less often than a typical one, by as much."""
-    return opinion_of_accuracy(result, consensus, evidence.floor(GAP))
-
-
 RANDOM_ANSWERS = Kind(
     NAME,
     frozenset({"shared"}),
     run_test,
     INFORMATION,
     spoils=True,
-    confirm=confirm_random_answers,
+    confirm=confirm_low_agreement,
     explains=frozenset({"low_agreement", "severity_bias"}),
 )

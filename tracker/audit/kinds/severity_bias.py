@@ -24,6 +24,7 @@ from tracker.audit.kind import (
     examples_for_kind,
     opinion_of_points,
     severity_of_size,
+    with_slightness,
 )
 from tracker.audit.second_opinion import Consensus, Opinion
 from tracker.audit.statistics.exact_tests import (
@@ -107,7 +108,8 @@ def _point_draws(patterns: Sequence[Pattern], points: Mapping[int, float]) -> Dr
 
 def confirm_severity_bias(result: TestResult, consensus: Consensus, evidence: Evidence) -> Opinion:
     """Ask for the same shift against the consensus."""
-    return opinion_of_points(result, consensus, evidence, evidence.floor(POINTS))
+    opinion = opinion_of_points(result, consensus, evidence, evidence.floor(POINTS))
+    return with_slightness(opinion, result.annotator, consensus, evidence)
 
 
 def severity_bias_side(flag: Finding, own: Answer, pattern: Pattern, points: Points) -> float:

@@ -63,8 +63,6 @@ class _Keys:
     Attributes:
         contested: whether the item has several answers.
         before: the place of the answer before, among all answers.
-        own: that of the own answer.
-        pattern: the place of the pattern.
         above: the share of the others who gave the own answer, above that of pairs who agree.
         shares: how large a share of each pattern each answer has, (patterns, answers).
     """

@@ -48,9 +48,7 @@ def dawid_skene_competences(counted: Iterable[tuple[JointPattern, int]]) -> dict
 
     What is the truth of none of an annotator's items is left out of that annotator's.
 
-    Args:
-        counted: who gave what, and to how many items; an answer of several categories counts as
-            a category of its own.
+    An answer of several categories counts as another category.
     """
     patterns = _in_order(counted)
     if not patterns:

@@ -23,8 +23,6 @@ class Fall:
 
     Attributes:
         block: the first block after the fall, by the cumulative sum.
-        before: mean of the figure in the blocks before it.
-        after: mean of the figure from it on.
         trend_p: one-sided p-value of the trend.
         sum_p: one-sided p-value of the cumulative sum.
     """
@@ -51,13 +49,8 @@ def cochran_armitage_fall(
     cumulative sum of deviations from the mean, scaled, is a Brownian bridge if nothing changes;
     the chance that it rises above x is exp(-2 x^2) (Smirnov 1939; Brown, Durbin and Evans 1975).
 
-    Args:
-        answers: how many answers each block has; shape (blocks,), as the others.
-        total: the figure summed over them.
-        squares: its square summed over them.
-
-    Returns:
-        None if the figure never varies or fewer than two blocks have an answer.
+    Answers, the figure's sum over these and its squares' are by block. None if the figure never
+    varies or fewer than two blocks have an answer.
     """
     number = float(answers.sum())
     if (answers > 0).sum() < 2:
@@ -292,11 +285,7 @@ def exchangeable_sum_tails(
     (1987, equation 6.4); normal beyond ``EXACT_ITEMS`` items. Patterns that cannot tell add
     nothing to the excess and may be among them.
 
-    Args:
-        draws: of all patterns.
-        pattern: which ones, as places in ``draws``; shape (rows,).
-        items: how many items have them; shape (rows,).
-        excess: the sum seen less its expectation.
+    ``pattern`` are places in ``draws``, ``items`` how many items have them; both of shape (rows,).
     """
     return Tails(*(_upper_tail(draws, pattern, items, way * excess, way) for way in (-1, 1)))
 

@@ -34,8 +34,6 @@ class Usage:
     """One annotator's use of one category; T of an item's n annotators gave the category.
 
     Attributes:
-        annotator: the annotator's id.
-        category: the category's id.
         n: the annotator's answers to items that others answered too.
         own: how many of these answers hold the category.
         certain: how many of the items have T = n.
@@ -274,10 +272,6 @@ class Margins:
 
     Attributes:
         items: items with a truth that the annotator answered.
-        given: answers that hold the category.
-        true: truths that hold it.
-        over: given and not true.
-        under: not given but true.
         overall_p_value: that all the categories together are given as often as they are true
             (Stuart and Maxwell); None if an answer may hold several or it is undefined.
     """

@@ -44,8 +44,6 @@ class Pairs:
 
     Attributes:
         first: place of the annotator with the lower one; shape (pairs,), as are the next three.
-        second: place of the other.
-        items: how many items both answered.
         agreed: on what share of them they gave the same answer.
         rows: the rows of both answers, ordered by pair; shape (shared places, 2).
         pair: the pair of each; shape (shared places,), as is the next.

@@ -25,7 +25,6 @@ class Alignment:
     """One annotator's agreement, item by item; A is the share of co-annotators agreed with.
 
     Attributes:
-        annotator: the annotator's id.
         n: items that others answered too.
         observed: mean of A.
         deviation: standard deviation of A over these items; None below two.
@@ -220,7 +219,6 @@ class Score:
 
     Attributes:
         value: corrected for the noise of small tables, and below 0 by it at times.
-        error: its standard error.
         blind_error: what that would be if the answers said nothing.
     """
 

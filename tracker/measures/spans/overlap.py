@@ -125,8 +125,6 @@ def common_span_length(first: Sequence[Interval], second: Sequence[Interval]) ->
     return common
 
 
-# -- The spans of one answer, and what two answers to a document have in common -------------------
-
 Span: TypeAlias = tuple[int, int, int]
 Five: TypeAlias = tuple[int, int, int, int, int]
 """One number for each of `spans.SPAN_MEASURES`, in their order."""

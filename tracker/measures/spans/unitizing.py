@@ -124,10 +124,7 @@ def unitizing_alpha(
     expected = sum((part[1] for part in parts), Fraction(0))
     if not expected:
         return coefficient(None, SINGLE_CATEGORY)
-    details = {
-        "observed_disagreement": float(observed),
-        "expected_disagreement": float(expected),
-    }
+    details = {"observed_disagreement": float(observed), "expected_disagreement": float(expected)}
     return coefficient(float(1 - observed / expected), details=details)
 
 

@@ -21,6 +21,7 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.functions import FunctionElement
 
+from tracker.core.errors import WAIT_LONGER
 from tracker.storage.schema import Base
 
 Cells = Sequence[Any]
@@ -45,10 +46,8 @@ POOL = {"pool_size": 10, "max_overflow": -1}
 DAMAGED = Fix("the database file is damaged", "restore a backup; see: tracker database check")
 MISSING_TABLE = Fix("a table of the schema is missing", "see: tracker database check")
 MISSING_COLUMN = Fix("a column of the schema is missing", "see: tracker database check")
-LOCKED = Fix(
-    "the database is locked by another program",
-    "try again when it is done, or wait: --wait 120",
-)
+WAIT_OPTION = "tracker_wait"  # of a connection: seconds to wait for a lock
+LOCKED = Fix("the database is locked by another program", WAIT_LONGER)
 NO_SCHEMA = Fix(
     "the role may use no schema of its search path",
     "grant it the right: GRANT USAGE ON SCHEMA public TO ROLE",
@@ -139,11 +138,11 @@ class Backend(ABC):
     # -- transactions and schemas ----------------------------------------------------------
 
     @abstractmethod
-    def writing(self, connection: Connection, *, bulk: bool) -> Connection:
+    def writing(self, connection: Connection, *, bulk: bool, wait: float | None) -> Connection:
         """Return the connection, set to write: it is alone, or sees what others commit.
 
         ``bulk`` is the loader's, which proves all rows' references at once: the database need
-        not look up each, if that takes it long.
+        not look up each, if that takes it long. Locks are awaited ``wait`` seconds, as `engine`.
         """
 
     @abstractmethod

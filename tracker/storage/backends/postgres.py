@@ -41,6 +41,7 @@ from tracker.storage.backends.backend import (
     POOL,
     STILL_THERE,
     TOO_LARGE,
+    WAIT_OPTION,
     Backend,
     Cells,
     Fix,
@@ -162,11 +163,11 @@ class Postgres(Backend):
             event.listen(engine, "connect", partial(_enter_schema, schema), insert=True)
         if wait is not None:
             event.listen(engine, "connect", partial(_limit_waiting, wait))
+        event.listen(engine, "begin", _begin)
         return engine
 
-    def writing(self, connection: Connection, *, bulk: bool) -> Connection:
-        """Return the connection, set to see others' commits."""
-        return connection.execution_options(isolation_level="READ COMMITTED")
+    def writing(self, connection: Connection, *, bulk: bool, wait: float | None) -> Connection:
+        return connection.execution_options(isolation_level="READ COMMITTED", **{WAIT_OPTION: wait})
 
     def only_reading(self, connection: Connection) -> Connection:
         return connection.execution_options(postgresql_readonly=True)
@@ -456,6 +457,12 @@ def _limit_waiting(wait: float, dbapi_connection: Any, _record: object) -> None:
     # No time at all would mean no limit.
     dbapi_connection.execute(f"SET lock_timeout = {max(1, round(wait * 1000))}")
     dbapi_connection.commit()
+
+
+def _begin(connection: Connection) -> None:
+    wait = connection.get_execution_options().get(WAIT_OPTION)
+    if wait is not None:
+        connection.exec_driver_sql(f"SET LOCAL lock_timeout = {max(1, round(wait * 1000))}")
 
 
 def _schema_exists(connection: Connection, name: str) -> bool:

@@ -39,6 +39,7 @@ from tracker.storage.backends.backend import (
     POOL,
     STILL_THERE,
     TOO_LARGE,
+    WAIT_OPTION,
     Backend,
     Cells,
     Fix,
@@ -125,32 +126,32 @@ class Sqlite(Backend):
 
     def engine(self, url: URL, wait: float | None = None, *, keep: bool = False) -> Engine:
         """Return an engine; the usual time to wait for a lock is 10 seconds."""
-        waiting = {"timeout": 10.0 if wait is None else wait}
+        usual = 10.0 if wait is None else wait
         pool: dict[str, Any] = {"poolclass": NullPool}
         file = self.file_of(url)
         if file is None:
             pool = {"poolclass": StaticPool}
         elif keep:
             pool = {"poolclass": QueuePool, **POOL}
-        engine = create_engine(url, connect_args=waiting, **pool)
+        engine = create_engine(url, connect_args={"timeout": usual}, **pool)
         if file is not None and keep:
             event.listen(engine, "connect", partial(_note_file, file))
             event.listen(engine, "checkout", partial(_check_file, file))
             event.listen(engine, "checkin", _forget_use)
             event.listen(engine, "connect", _let_many_read)
         event.listen(engine, "connect", _prepare)
-        event.listen(engine, "begin", _begin)
+        event.listen(engine, "begin", partial(_begin, usual))
         return engine
 
-    def writing(self, connection: Connection, *, bulk: bool) -> Connection:
+    def writing(self, connection: Connection, *, bulk: bool, wait: float | None) -> Connection:
         """Return the connection, set to take the write lock from the start.
 
         To look up every row's references would take as long as storing it.
         """
-        return connection.execution_options(**{_WRITE_OPTION: True, _BULK_OPTION: bulk})
+        options = {_WRITE_OPTION: True, _BULK_OPTION: bulk, WAIT_OPTION: wait}
+        return connection.execution_options(**options)
 
     def only_reading(self, connection: Connection) -> Connection:
-        """Return the connection, which refuses to write from now on."""
         connection.exec_driver_sql("PRAGMA query_only = ON")
         return connection
 
@@ -347,8 +348,13 @@ def _forget_use(connection: sqlite3.Connection | None, record: Any) -> None:
         record.invalidate()
 
 
-def _begin(connection: Connection) -> None:
+def _begin(usual: float, connection: Connection) -> None:
     options = connection.get_execution_options()
+    wait = options.get(WAIT_OPTION)
+    wait = usual if wait is None else wait
+    if connection.info.get(WAIT_OPTION, usual) != wait:  # a server's connection, used before
+        connection.info[WAIT_OPTION] = wait
+        connection.exec_driver_sql(f"PRAGMA busy_timeout = {round(wait * 1000)}")
     bulk, write = options.get(_BULK_OPTION), options.get(_WRITE_OPTION)
     connection.exec_driver_sql(f"PRAGMA foreign_keys = {'OFF' if bulk else 'ON'}")
     cache = _LOADERS_CACHE if bulk else _WRITERS_CACHE if write else _READERS_CACHE

@@ -87,11 +87,4 @@ from tracker.storage.schema.snapshots import (
     SnapshotPattern,
     Tombstone,
 )
-from tracker.storage.schema.work import (
-    REASONS,
-    WHY,
-    Assignment,
-    Batch,
-    Decision,
-    Draft,
-)
+from tracker.storage.schema.work import REASONS, WHY, Assignment, Batch, Decision, Draft

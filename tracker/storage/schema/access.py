@@ -4,14 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sqlalchemy import (
-    BigInteger,
-    Boolean,
-    CheckConstraint,
-    ForeignKey,
-    Integer,
-    Text,
-)
+from sqlalchemy import BigInteger, Boolean, CheckConstraint, ForeignKey, Integer, Text
 
 from tracker.storage.schema.base import (
     MOMENT,

@@ -46,10 +46,7 @@ _Form = Annotated[Form, Query(alias="format", description="The format of the row
     response_class=Response,
 )
 def export_labels(
-    answer: Answer,
-    project: str,
-    answers: AskedAnswers,
-    form: _Form = Form.CSV,
+    answer: Answer, project: str, answers: AskedAnswers, form: _Form = Form.CSV
 ) -> Response:
     """Stream every label that stands; `tracker export labels P`."""
     opened = answer.ledger.labels(project, **answers)

@@ -117,6 +117,7 @@ def take_mlflow_event(
     how: dict[str, Any] = options | server.reading()
     title = f"Sync of MLflow's experiment {experiment}{_as_command({**options})}"
     jobs, ledger = request.app.state.jobs, answer.ledger
+    ledger.database.wait = None
 
     def work(step: Step) -> Outcome:
         return _outcome(

@@ -239,11 +239,7 @@ def json_text(payload: Any) -> bytes:
 
 
 class Answering:
-    """Makes the answer to one request.
-
-    Attributes:
-        ledger: the ledger, whose reservations go along with the answer.
-    """
+    """Makes the answer to one request; the reservations of its ledger go along with it."""
 
     def __init__(self, request: Request, asked: Asked) -> None:
         self._request = request

@@ -24,6 +24,7 @@ from tracker.web.uploads import Uploaded, uploaded
 
 router = resource("imports")
 
+_WAIT = 30.0  # seconds for a lock
 _AT_ONCE = 4  # imports; others wait, and hold up no request meanwhile
 
 Filename = Annotated[
@@ -147,6 +148,7 @@ async def _imported(
     group: Any = AnswerOptions,
     beside: Collection[str] = (),
 ) -> Response:
+    answer.ledger.database.wait = _WAIT
     async with uploaded(request, filename, beside) as sent:
         how = arguments_of_import(with_fields(options, sent.fields), group)
         stores = not (how["dry_run"] or how.get("preview"))

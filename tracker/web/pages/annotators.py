@@ -71,7 +71,6 @@ class _Row(NamedTuple):
     Attributes:
         annotator: the figures of the first question that they answered.
         findings: the number of findings that stand up, on all questions.
-        answers: to all questions.
         cells: the figures by question; None for one that they did not answer.
     """
 

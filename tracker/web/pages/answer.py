@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-import threading
 from typing import Any
 
 from fastapi import APIRouter, Request
-from fastapi.responses import HTMLResponse, RedirectResponse, Response
+from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import FormData
 
@@ -17,13 +16,14 @@ from tracker.web.identity import LOCAL, Identity, Role, needs
 from tracker.web.middleware import policy_with_media
 from tracker.web.request import Asked, AskedLedger
 from tracker.web.templating import page, see_page
-from tracker.work.choosing import Given
+from tracker.web.wording import for_form
+from tracker.work.choosing import Given, UnfitAnswer
 
 router = APIRouter(include_in_schema=False)
 _QUEUE = "/me/queue/{project:name}/{annotator:name}"
 _ANNOTATORS = [needs(Role.ANNOTATOR)]
 _LONGEST_MS = 2**31 - 1
-_ONE_AT_A_TIME = threading.Lock()
+_NOTHING = FormData()
 
 
 def _own(request: Request, project: str, annotator: str) -> None:
@@ -50,22 +50,19 @@ def _queue(
     asked: Asked,
     *,
     problem: TrackerError | None = None,
+    form: FormData = _NOTHING,
 ) -> HTMLResponse:
     item = asked.ledger.answering.next(project, annotator)
+    same = item is not None and item.assignment == form.get("assignment")
     response = page(
         request, "answer.html", project=project, annotator=annotator, item=item, problem=problem,
-        at_once=item is not None and _answered_at_once(item.questions),
+        wrong=getattr(problem, "question", None), posted=form if same else _NOTHING,
         status=200 if problem is None else error_status(problem),
     )  # fmt: skip
     if item is not None:
         origins = {medium.origin for medium in item.media}
         response.headers["content-security-policy"] = policy_with_media(origins)
     return response
-
-
-def _answered_at_once(questions: Any) -> bool:
-    first, *others = questions
-    return not others and first.answers == "one" and not first.is_number and not first.also_asks
 
 
 @router.post(_QUEUE, dependencies=_ANNOTATORS)
@@ -79,15 +76,17 @@ async def answer(request: Request, project: str, annotator: str, asked: AskedLed
 def _answer(
     request: Request, project: str, annotator: str, asked: Asked, form: FormData
 ) -> Response:
+    by_script = request.headers.get("x-requested-with") == "fetch"
     try:
-        given, spent = _given(form), _spent(form)
-        with _ONE_AT_A_TIME:  # a database that is busy would let them wait in no order
-            asked.ledger.answering.answer(
-                project, annotator, str(form.get("assignment", "")), given, spent
-            )
-    except TrackerError as problem:
-        return _queue(request, project, annotator, asked, problem=problem)
-    if request.headers.get("x-requested-with") == "fetch":  # the script asks for the next itself
+        answering, assignment = asked.ledger.answering, str(form.get("assignment", ""))
+        answering.answer(project, annotator, assignment, _given(form), _spent(form))
+    except (InvalidOption, NotFound) as problem:
+        if not by_script:
+            return _queue(request, project, annotator, asked, problem=problem, form=form)
+        message = for_form("; ".join(str(problem).splitlines()))
+        refusal = {"question": getattr(problem, "question", None), "message": message}
+        return JSONResponse(refusal, error_status(problem), {"tracker-refused": "yes"})
+    if by_script:  # it asks for the next itself
         return Response(status_code=204)
     return see_page(request, "me", "queue", project, annotator)
 
@@ -97,37 +96,38 @@ def _given(form: FormData) -> dict[str, Any]:
     skipped = form.get("skip") is not None
     answers = {}
     for name in dict.fromkeys(str(name) for name in form.getlist("question")):
-        labels: list[Any] = [str(label) for label in form.getlist(f"answer:{name}")]
+        labels: list[Any] = [str(label) for label in form.getlist(f"answer:{name}") if label]
         marked = form.get(f"spans:{name}")
         if marked is not None:
             labels = _spans(name, str(marked))
         nothing = form.get(f"none:{name}") is not None
-        if not (skipped or nothing or [label for label in labels if label]):
+        if not (skipped or nothing or labels):
             continue
+        if nothing and labels:
+            raise UnfitAnswer(name, f"{name} has answers, and none of them", "choose either")
         sure, comment = form.get(f"confidence:{name}"), form.get(f"comment:{name}")
         reason = form.get("reason") if skipped else comment
         answers[name] = Given(
-            None if skipped else [] if nothing else [label for label in labels if label],
-            None if skipped or not sure else _percent(str(sure)),
+            None if skipped else labels,
+            None if skipped or not sure else _percent(name, str(sure)),
             str(reason) if reason else None,
         )
     return answers
 
 
-def _percent(text: str) -> float:
+def _percent(name: str, text: str) -> float:
     try:
         return float(text) / 100
     except ValueError:
-        raise InvalidOption(f"the confidence {text!r} is not a number") from None
+        raise UnfitAnswer(name, f"the confidence {text!r} is not a number") from None
 
 
 def _spans(name: str, text: str) -> list[tuple[str, int, int]]:
-    """Return the spans that a script wrote into a field; raises InvalidOption for another text."""
     try:
         spans = json.loads(text or "[]")
         return [(str(category), int(begin), int(end)) for category, begin, end in spans]
     except (ValueError, TypeError):
-        raise InvalidOption(f"what was marked for {name} cannot be read") from None
+        raise UnfitAnswer(name, f"what was marked for {name} cannot be read") from None
 
 
 def _spent(form: FormData) -> int | None:

@@ -25,15 +25,7 @@ _PREFER = [word for word in PREFER if word != ESTIMATE]  # the form has no model
 
 
 class NewAssignments(BaseModel):
-    """What a form says of items to assign; see `tracker.work.choosing.Assigning`.
-
-    Attributes:
-        to: who is to answer.
-        others: names of new annotators, with commas between them.
-        percent_gold: of a list.
-        percent_repeated: of a list.
-        withdraw: whether what is open is taken back first.
-    """
+    """What a form says of items to assign; see `tracker.work.choosing.Assigning`."""
 
     to: list[str] = Field(default_factory=list, max_length=10_000)
     others: str = ""

@@ -168,6 +168,7 @@ def act(
 @router.post("/projects/{project:name}/findings/record", dependencies=[needs(Role.MANAGER)])
 def record(request: Request, place: At, asked: AskedLedger) -> RedirectResponse:
     ledger = asked.ledger
+    ledger.database.wait = None
 
     def work(step: Step) -> Outcome:
         step(0, None)

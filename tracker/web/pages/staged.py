@@ -88,7 +88,6 @@ class Column(NamedTuple):
 
     Attributes:
         field: the name of the choice in the form.
-        name: of the column.
         choice: what somebody chose; empty if they leave it to the reader.
         role: what the reader takes it for, in words.
     """
@@ -153,6 +152,7 @@ def import_staged(
     if form.action not in {"import", "items"}:
         return _preview(request, staged)
     ledger = asked.ledger
+    ledger.database.wait = None  # the usual time: a job holds up no request
 
     def work(step: Step) -> Outcome:
         if form.action == "items":
