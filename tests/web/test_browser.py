@@ -288,11 +288,11 @@ def test_an_answer_is_kept_for_who_gave_it(browser: Browser, ours: Ledger) -> No
         page, item = watched.page, watched.page.locator("#text")
         sign_in(page, "ada")
         watched.go("/me/queue/p/ada")
-        page.route("**/me/queue/**", lambda route: route.fulfill(status=404))
+        page.evaluate("window.real = fetch; fetch = async () => new Response('', {status: 404})")
         watched.press("2")
         expect(page.locator("#unsent")).to_be_visible()
         ours.users.end_sessions(ada.id)
-        page.unroute_all()
+        page.evaluate("fetch = window.real")
         page.wait_for_url("**/sign-in**")
         for name in ("bo", "ada"):
             sign_in(page, name)
@@ -301,6 +301,7 @@ def test_an_answer_is_kept_for_who_gave_it(browser: Browser, ours: Ledger) -> No
                 watched.press("1")
             expect(item).to_have_text("text i1")
             page.get_by_role("button", name="Sign out").click()
+            expect(page.get_by_label("Password")).to_be_visible()
         watched.complaints = [one for one in watched.complaints if "Failed to load" not in one]
     assert recorded_answers(ours) == {("i0", "ada"): "bad", ("i0", "bo"): "good"}
 

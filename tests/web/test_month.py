@@ -40,7 +40,6 @@ def answer_lists(ledger: Ledger) -> None:
 
 
 def fill_lists(folder: Path, *, seed: int) -> None:
-    """Write answers.csv: the lists of all with an answer each."""
     draw = np.random.default_rng(seed)
     rows = pd.concat([pd.read_csv(file) for file in sorted(folder.glob("list-*.csv"))])
     people = zip(rows["item"], rows["annotator"], strict=True)
