@@ -8,15 +8,13 @@ within three weeks of it; beside it how often anybody or anything else is named,
 
 from __future__ import annotations
 
-import argparse
 import random
 from collections.abc import Iterator
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from functools import partial
 
 import pandas as pd
+from simulated_projects import ask_projects
 
 from tracker.core.clock import iso
 from tracker.ledger import Ledger
@@ -107,18 +105,13 @@ def told(design: Design, seed: int) -> tuple[bool, bool]:
 
 def main() -> None:
     """Print of each kind of project in how many the change is told, and anything else."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--projects", type=int, default=60)
-    parser.add_argument("--processes", type=int, default=2)
-    given = parser.parse_args()
-    with ProcessPoolExecutor(given.processes) as pool:
-        for design in DESIGNS:
-            found = list(pool.map(partial(told, design), range(given.projects)))
-            changes, others = (sum(one) for one in zip(*found, strict=True))
-            print(
-                f"{design.name:<36}{changes:>5} told, {others:>3} others of {len(found)}",
-                flush=True,
-            )
+    asked = ask_projects(__doc__, DESIGNS, told, projects=60, processes=2)
+    for design, found in asked:
+        changes, others = (sum(one) for one in zip(*found, strict=True))
+        print(
+            f"{design.name:<36}{changes:>5} told, {others:>3} others of {len(found)}",
+            flush=True,
+        )
 
 
 if __name__ == "__main__":

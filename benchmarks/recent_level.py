@@ -4,20 +4,18 @@ Each project is a year of answers, imported into a ledger and looked at as of th
 week. *Steady* projects never change: the share of them in which a change is told in any week is
 that of false alarms a project and year. In the others the last five weeks are worse, and the
 share is of those in which that is told at the end of the year, with the day within three weeks.
-Others slide, and the share is of those in which a slide is told.
+For a slide, the share counts the projects in which a slide is found.
 """
 
 from __future__ import annotations
 
-import argparse
 import random
 from collections.abc import Iterator
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from functools import partial
 
 import pandas as pd
+from simulated_projects import ask_projects
 
 from tracker.core.clock import iso
 from tracker.ledger import Ledger
@@ -128,14 +126,9 @@ def told(design: Design, seed: int) -> bool:
 
 def main() -> None:
     """Print the share of projects of each kind in which a change is told."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--projects", type=int, default=100)
-    parser.add_argument("--processes", type=int, default=2)
-    given = parser.parse_args()
-    with ProcessPoolExecutor(given.processes) as pool:
-        for design in DESIGNS:
-            found = list(pool.map(partial(told, design), range(given.projects)))
-            print(f"{design.name:<36}{sum(found):>5} of {len(found)}", flush=True)
+    asked = ask_projects(__doc__, DESIGNS, told, projects=100, processes=2)
+    for design, found in asked:
+        print(f"{design.name:<36}{sum(found):>5} of {len(found)}", flush=True)
 
 
 if __name__ == "__main__":

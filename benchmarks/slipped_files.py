@@ -8,14 +8,12 @@ are one, the share is that of projects in which any file is flagged.
 
 from __future__ import annotations
 
-import argparse
 import random
 from collections.abc import Iterator
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
-from functools import partial
 
 import pandas as pd
+from simulated_projects import ask_projects
 
 from tracker.ledger import Ledger
 
@@ -85,14 +83,9 @@ def told(design: Design, seed: int) -> bool:
 
 def main() -> None:
     """Print the share of projects of each kind in which a file is flagged."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--projects", type=int, default=12)
-    parser.add_argument("--processes", type=int, default=1)
-    given = parser.parse_args()
-    with ProcessPoolExecutor(given.processes) as pool:
-        for design in DESIGNS:
-            found = list(pool.map(partial(told, design), range(given.projects)))
-            print(f"{design.name:<50}{sum(found):>5} of {len(found)}", flush=True)
+    asked = ask_projects(__doc__, DESIGNS, told, projects=12, processes=1)
+    for design, found in asked:
+        print(f"{design.name:<50}{sum(found):>5} of {len(found)}", flush=True)
 
 
 if __name__ == "__main__":

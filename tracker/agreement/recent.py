@@ -83,7 +83,7 @@ class Recent:
 
     @property
     def slide_day(self) -> str | None:
-        """The day on which a slide began, likewise."""
+        """The day on which a slide began, in the same time zone."""
         return None if self.slide is None else str(clock.day_of_moment(self.slide, self.zone))
 
     def to_dict(self) -> dict[str, Any]:

@@ -34,7 +34,7 @@ _OF_ONE = {"annotator", "category", "kind", "confidence", "comment", "version"}
 """What a row of a file in wide form does not have one of."""
 
 OF_ITEMS = {"item", "text", "n_tokens"}  # what a list of items has
-OF_ANNOTATORS = ("annotator", "kind")  # what a list of annotators has beside their attributes
+OF_ANNOTATORS = ("annotator", "kind")  # columns of a list of annotators that are not attributes
 _COUNTED = "annotators 1, 2, … stand for counts, not for persons: figures by annotator mean nothing"
 OPTIONAL = {*ROLES} - {"item", "annotator", "category"}
 

@@ -125,7 +125,7 @@ _INCOMING = sa.Table(
 
 
 class Held:
-    """Rows column by column, with shape (rows,) each, in the parts in which they came."""
+    """Rows as columns, each of shape (rows,), in the parts that were read."""
 
     def __init__(self, defaults: Mapping[str, int]) -> None:
         self.defaults = defaults

@@ -152,7 +152,7 @@ def keep_answer(
 ) -> bool:
     """Keep what somebody answers to an assigned item, and return whether it is new.
 
-    What was answered already stays as it is: a form that is sent twice changes nothing. ``answers``
+    An existing answer stays as it is, so a form that is sent twice changes nothing. ``answers``
     are by question. Raises NotFound if the assignment is not theirs, UnfitAnswer for an answer.
     """
     hold_project(connection, project.id)
