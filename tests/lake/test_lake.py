@@ -484,7 +484,7 @@ def test_answers_of_the_same_time_are_in_the_order_of_their_items_keys(
     compare: Callable[..., None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Row, "moment", property(lambda row: FIRST + row.day % 2 * DAY))
-    compare([some_rows(20)[::-1]])
+    compare([some_rows(20)[::-1]], 9)
 
 
 @exhaustive
