@@ -64,7 +64,7 @@ with sqlalchemy.create_engine(sys.argv[1]).begin() as connection:
 PEER = """
 import pandas, sys, time
 {prepare}
-frame = pandas.read_csv(sys.argv[1])
+frame = pandas.read_csv(sys.argv[1], usecols=['item', 'annotator', 'category'])
 {before}
 started = time.perf_counter()
 {timed}

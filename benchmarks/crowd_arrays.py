@@ -6,8 +6,9 @@ Thousands of crowds are audited in minutes this way; ``crowds.py`` has all that 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,13 +27,21 @@ from tracker.core.audit_tallies import (
     joint_answers_tally,
 )
 from tracker.core.tallies import AnnotatorTallies, Answer, Pattern
-from tracker.core.tally_columns import keyed_tallies_of
+from tracker.core.tally_columns import KeyedTallies, keyed_columns
 
 BLOCKS = 20
 LEAST_SHARED = 20
 DAY = 86_400_000_000
 
 Ints = NDArray[np.int64]
+
+
+def keyed_tallies_of(counts: Mapping[int, Mapping[Any, int]]) -> KeyedTallies:
+    """Return nested counts as columns."""
+    keys = [key for own_counts in counts.values() for key in own_counts]
+    number = [items for own_counts in counts.values() for items in own_counts.values()]
+    who = np.repeat(np.array([*counts], dtype=np.int64), [*map(len, counts.values())])
+    return keyed_columns(who, keys, np.arange(len(keys)), np.array(number, dtype=np.int64))
 
 
 @dataclass(frozen=True)

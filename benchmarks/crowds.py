@@ -14,6 +14,7 @@ from itertools import combinations, pairwise
 from random import Random
 
 import numpy as np
+from crowd_arrays import keyed_tallies_of
 
 from tracker.audit.findings import Evidence
 from tracker.audit.kind import TestResult
@@ -29,7 +30,6 @@ from tracker.core.audit_tallies import (
     joint_answers_tally,
 )
 from tracker.core.tallies import AnnotatorTallies, Answer, Pattern, make_pattern
-from tracker.core.tally_columns import keyed_tallies_of
 
 BLOCKS = 20
 LEAST_SHARED = 20

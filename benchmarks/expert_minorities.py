@@ -1,6 +1,6 @@
 """What the audit says of a few experts where most err alike, and of careless people and copiers.
 
-python expert_minorities.py [--crowds 100]
+python expert_minorities.py [--crowds 100] [--seed 0]
 
 Ordinary people are right on nine of ten easy items and one of five hard ones; there, most of their
 wrong answers are the same. The odd ones are right on 95% of all items (experts) or on less
@@ -121,12 +121,14 @@ def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--crowds", type=int, default=100)
-    crowds = parser.parse_args().crowds
+    parser.add_argument("--seed", type=int, default=0, help="of the first crowd")
+    given = parser.parse_args()
+    crowds, seeds = given.crowds, range(given.seed, given.seed + given.crowds)
     print("| crowds | odd ones flagged | may be experts | all others flagged |")
     print("|---|---:|---:|---:|")
     with ProcessPoolExecutor(2) as pool:
         for design in DESIGNS:
-            found = [*pool.map(partial(audited, design), range(crowds), chunksize=10)]
+            found = [*pool.map(partial(audited, design), seeds, chunksize=10)]
             odd, others, told = (sum(column) for column in zip(*found, strict=True))
             of = design.odd * crowds
             rest = (design.people - design.odd) * crowds

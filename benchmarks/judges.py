@@ -37,7 +37,13 @@ from tracker.judge.biases import Reading, judge_biases
 from tracker.judge.run import judge_question, measure_beside
 from tracker.judge.slices_sql import EVERYTHING, BySlice
 from tracker.judge.verdict import judge_verdict
-from tracker.measures.isolated_rater import ALPHA, Beside, constant_rater, rater_beside_group
+from tracker.measures.isolated_rater import (
+    ALPHA,
+    Beside,
+    constant_rater,
+    rater_and_group,
+    rater_beside_group,
+)
 from tracker.measures.sample import sample_for_measures
 from tracker.projects.annotators import AnnotatorInfo
 
@@ -88,7 +94,7 @@ def verdict(
         given: Counter[tuple[Answer, Pattern]] = Counter()
         for answer, *met in zip(own.tolist(), *some, strict=True):
             given[(answer + 1,), make_pattern((one + 1,) for one in met)] += 1
-        return rater_beside_group([*given.items()], read, len(some))
+        return rater_beside_group(*rater_and_group([*given.items()]), read, len(some))
 
     whole = beside(others)
     without = [beside(others[:n] + others[n + 1 :]) for n in range(people)]

@@ -32,19 +32,19 @@ import psycopg, sys
 SQL = """
     + "'''"
     + """
-    CREATE TEMPORARY TABLE flat (item text, annotator text, category text);
+    CREATE TEMPORARY TABLE flat (item text, annotator text, category text, labeled_at bigint);
     COPY flat FROM STDIN WITH (FORMAT csv, HEADER);
     CREATE TABLE items (id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY, name text UNIQUE);
     CREATE TABLE people (id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY, name text UNIQUE);
     CREATE TABLE classes (id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY, name text UNIQUE);
     CREATE TABLE answers (item_id integer, annotator_id integer, category_id integer,
-        PRIMARY KEY (item_id, annotator_id));
+        labeled_at bigint, PRIMARY KEY (item_id, annotator_id));
     ANALYZE flat;
     INSERT INTO items (name) SELECT item FROM flat GROUP BY item;
     INSERT INTO people (name) SELECT annotator FROM flat GROUP BY annotator;
     INSERT INTO classes (name) SELECT category FROM flat GROUP BY category;
     ANALYZE items; ANALYZE people; ANALYZE classes;
-    INSERT INTO answers SELECT items.id, people.id, classes.id FROM flat
+    INSERT INTO answers SELECT items.id, people.id, classes.id, labeled_at FROM flat
         JOIN items ON items.name = flat.item
         JOIN people ON people.name = flat.annotator
         JOIN classes ON classes.name = flat.category

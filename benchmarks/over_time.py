@@ -171,16 +171,15 @@ def many(folder: Path) -> Iterator[Result]:
 def on_sqlite(arguments: argparse.Namespace, folder: Path) -> Iterator[Result]:
     """All comparisons on files."""
 
-    def ledger_of(answers: int, *, dated: bool = False) -> Ledger:
+    def ledger_of(answers: int) -> Ledger:
         copy = folder / "work.db"
-        shutil.copy(database_of(folder, answers, dated=dated), copy)
+        shutil.copy(database_of(folder, answers), copy)
         return tracker.open(f"sqlite:///{copy}")
 
     if "snapshot" in arguments.wanted:
         yield from snapshots(ledger_of, arguments.labels, arguments.repeats, folder, "SQLite")
     if "curve" in arguments.wanted:
-        ledger = ledger_of(arguments.curve, dated=True)
-        yield from curve(ledger, arguments.repeats, "SQLite")
+        yield from curve(ledger_of(arguments.curve), arguments.repeats, "SQLite")
     if "many" in arguments.wanted:
         yield from many(folder)
 
@@ -195,10 +194,10 @@ def on_server(arguments: argparse.Namespace, folder: Path) -> Iterator[Result]:
     name = "tracker_over_time"
     with serving as admin:
 
-        def ledger_of(answers: int, *, dated: bool = False) -> Ledger:
+        def ledger_of(answers: int) -> Ledger:
             drop_database(admin, name)
             url = create_database(admin, name)
-            fill(url, csv_of(folder, answers, dated=dated))
+            fill(url, csv_of(folder, answers))
             run(python(ANALYZE, url))
             return tracker.open(url)
 
@@ -208,8 +207,7 @@ def on_server(arguments: argparse.Namespace, folder: Path) -> Iterator[Result]:
                     ledger_of, arguments.labels, arguments.repeats, folder, "Postgres"
                 )
             if "curve" in arguments.wanted:
-                ledger = ledger_of(arguments.curve, dated=True)
-                yield from curve(ledger, arguments.repeats, "Postgres")
+                yield from curve(ledger_of(arguments.curve), arguments.repeats, "Postgres")
         finally:
             drop_database(admin, name)
 

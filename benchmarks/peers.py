@@ -28,7 +28,9 @@ SECONDS, MEMORY = 300, 12 << 30  # the most CPU time and memory of a process
 SLOW = 60  # seconds of CPU after which a row is not run again
 NEAR = 1e-9
 
-FRAME = "import json, pandas, sys\nframe = pandas.read_csv(sys.argv[1])\n"
+FRAME = """import json, pandas, sys
+frame = pandas.read_csv(sys.argv[1], usecols=['item', 'annotator', 'category'])
+"""
 CROSSTAB = f"{FRAME}table = pandas.crosstab(frame['item'], frame['category'])\n"
 # Who gave an answer does not matter to these coefficients, and every item has five.
 FIVE = f"""{FRAME}codes = (frame.sort_values('item')['category'].astype('category').cat.codes
@@ -69,7 +71,8 @@ print(DawidSkene().fit(frame).errors_.to_json(orient='split'))
 """,
     "merge": """
 import json, pandas, sys
-frame = pandas.read_csv(sys.argv[1], dtype={'annotator': 'category', 'category': 'category'})
+frame = pandas.read_csv(sys.argv[1], usecols=['item', 'annotator', 'category'],
+                        dtype={'annotator': 'category', 'category': 'category'})
 frame['item'] = frame['item'].astype('category').cat.codes
 pairs = frame.merge(frame, on='item')
 pairs = pairs[pairs['annotator_x'].cat.codes < pairs['annotator_y'].cat.codes]
@@ -86,7 +89,8 @@ print(json.dumps({'pairs': [{'annotators': pair, 'cohen_kappa': value}
 """,
     "parquet": """
 import duckdb, sys
-duckdb.sql("COPY (FROM read_csv(?)) TO ? (FORMAT parquet)", params=sys.argv[1:])
+duckdb.sql("COPY (SELECT * REPLACE (to_timestamp(labeled_at) AS labeled_at) FROM read_csv(?)) "
+           "TO ? (FORMAT parquet)", params=sys.argv[1:])
 """,
 }
 # The greatest difference of two answers by pair, in a process of its own: they are long.
@@ -138,9 +142,9 @@ class Ways:
     def __init__(self, folder: Path, labels: int, irrcac: str) -> None:
         self.folder, self.labels, self.irrcac = folder, labels, irrcac
         self.file = csv_of(folder, labels)
-        self.ledger = f"sqlite:///{folder / f'shuffled-{labels}.db'}"
+        self.ledger = f"sqlite:///{folder / f'dated-{labels}.db'}"
         self.new = folder / "new.db"
-        self.parquet, self.files = folder / "new.parquet", folder / f"shuffled-{labels}.parquet"
+        self.parquet, self.files = folder / "new.parquet", folder / f"dated-{labels}.parquet"
         self.lake = f"sqlite:///{folder / f'files-{labels}.db'}"
         self.fresh = f"sqlite:///{self.new}"
 

@@ -24,7 +24,7 @@ from tracker.audit.statistics.exact_tests import benjamini_hochberg
 
 FOLDERS = {
     "Duck": ("d_Duck Identification", 1 / 10, 0.7),
-    "Product": ("d_jn-product", 7 / 96, 0.7),
+    "Product": ("d_jn-product", 7 / 96, 0.65),
     "Dog": ("s4_Dog data", 4 / 56, None),
     "Face": ("s4_Face Sentiment Identification", None, None),
 }

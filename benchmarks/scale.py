@@ -18,7 +18,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple
 
-from data import PROJECT, csv_of, database_of, forget
+from data import PROJECT, database_of, forget, more_of_few
 from processes import run, tracker
 from rich.console import Console
 from rich.table import Table
@@ -57,11 +57,8 @@ class Scale:
             for command in COMMANDS
         }
         self.more = folder / "more.csv"
-        with csv_of(folder, labels).open(encoding="utf-8") as file:
-            head, *lines = (line for _, line in zip(range(CHANGED + 1), file, strict=False))
-        # Answers of the same people to new items: nothing is known of them.
         for name in ("first", "second", "new"):  # imports before, as a running project has them
-            self.more.write_text(head + "".join(f"{name}-{n}" for n in lines), encoding="utf-8")
+            more_of_few(self.more, name)
             if name != "new":
                 url = f"sqlite:///{self.large}"
                 run(tracker("--database", url, "import", "-p", PROJECT, self.more))

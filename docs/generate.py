@@ -159,7 +159,7 @@ def walk(command: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...],
     for name, child in command.commands.items():
         if hasattr(child, "commands"):
             yield from walk(child, (*path, name))
-        else:
+        elif not child.hidden:
             yield (*path, name), child
 
 

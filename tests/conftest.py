@@ -13,7 +13,7 @@ import re
 import shutil
 import sqlite3
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import partialmethod
 from pathlib import Path
@@ -29,9 +29,10 @@ from xdist.scheduler import LoadScopeScheduling
 
 from tests import ceiling, postgres, profiles
 from tests.filled import Fill, FillOnce, Restore, empty_postgres, keep
-from tests.helpers import write_file
+from tests.helpers import Write, write_file
 from tests.profiles import ON_BOTH
 from tracker.ledger import Ledger
+from tracker.projects import kept as kept_figures
 from tracker.storage.backends import BACKENDS, Backend
 from tracker.storage.backends.postgres import Postgres
 from tracker.storage.backends.sqlite import Sqlite
@@ -50,6 +51,8 @@ def pytest_configure(config: pytest.Config) -> None:
     time of a program that a test starts is spent on compiling its imports.
     """
     profiles.EXHAUSTIVE = config.option.markexpr == "exhaustive"
+    # Whether a figure is stored must not depend on the machine: none is, or each.
+    kept_figures._WORTH_STORING = 0.0 if profiles.EXHAUSTIVE else 99.0
     # No deadline: the first interval of a process imports scipy. A test that shares one database
     # among its examples makes a new project for each.
     settings.register_profile(
@@ -348,7 +351,7 @@ def fill_once() -> FillOnce:
 
 
 @pytest.fixture
-def write(tmp_path: Path) -> Callable[..., Path]:
+def write(tmp_path: Path) -> Write:
     """``write(text or bytes or rows, name=None)``: a file to import."""
 
     def written(content: object, name: str | None = None) -> Path:

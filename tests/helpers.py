@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -25,16 +25,21 @@ __all__ = [
     "SEVERAL",
     "SPANS",
     "Counted",
+    "Write",
     "count_rows",
     "count_statements",
     "csv_text",
     "fates",
+    "give",
     "question_of",
     "standing",
     "stored",
     "undo",
     "write_file",
 ]
+
+Write = Callable[..., Path]
+"""The fixture `write`, which makes a file to import."""
 
 ONE = QuestionOptions(answers="one")
 SEVERAL = QuestionOptions(answers="several")
@@ -61,6 +66,16 @@ def write_file(path: Path, content: object) -> Path:
     else:
         path.write_bytes(csv_text(content).encode())  # type: ignore[arg-type]
     return path
+
+
+def give(
+    ledger: Ledger, rows: Iterable[Any], project: str = "p", *more: str, **how: Any
+) -> ImportResult:
+    """Import answers: rows of item, annotator, category and further columns."""
+    import pandas as pd
+
+    frame = pd.DataFrame([*rows], columns=["item", "annotator", "category", *more])
+    return ledger.import_frame(frame, project, **how)
 
 
 def fates(result: ImportResult) -> dict[str, int]:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from tests.helpers import write_file
+from tests.helpers import Write, write_file
 from tracker.ledger import Ledger
 from tracker.projects.questions import QuestionOptions
 
@@ -52,7 +51,7 @@ OPTIONS = {
 FILES = {ONLY: _LABEL, "tone": _TONE, "where": _SPANS}
 
 
-def fill_rubric(ledger: Ledger, write: Callable[..., Path], project: str = "p") -> None:
+def fill_rubric(ledger: Ledger, write: Write, project: str = "p") -> None:
     """Make a project that asks three questions: `label`, `tone` and, of spans, `where`."""
     for name, content in FILES.items():
         answer_question(ledger, write(content), name, project, OPTIONS.get(name))

@@ -47,7 +47,7 @@ def test_only_what_is_shown_looks_for_the_room_that_shows_it() -> None:
     """A module is looked for by its name in few places: names in texts are no imports."""
     looking = {path for path, text in house.texts().items() if "import_module" in text}
     assert looking == {f"tracker/{name}.py" for name in (
-        "cli/app", "core/results", "render/formats")}  # fmt: skip
+        "cli/app", "core/result_bytes", "ledger/namespaces", "render/formats")}  # fmt: skip
 
 
 def test_every_room_of_the_order_is_there() -> None:
@@ -120,7 +120,11 @@ def test_the_type_checker_is_content() -> None:
     assert done.returncode == 0, done.stdout
 
 
-HEAVY = ("alembic", "duckdb", "numpy", "pandas", "psycopg", "rich", "scipy", "sqlalchemy", "typer")
+POSTGRES = "sqlalchemy.dialects.postgresql"
+HEAVY = (
+    "alembic", "duckdb", "numpy", "pandas", "psycopg", "rich", "scipy", "sqlalchemy", "typer",
+    "numpy.testing", "unittest", POSTGRES,
+)  # fmt: skip
 
 
 def loaded(code: str) -> set[str]:
@@ -156,4 +160,6 @@ def test_a_listing_loads_neither_frames_nor_statistics(tmp_path: Path) -> None:
     python("-m", "tracker", "--database", url, "simulate", "high", "--items", "5", "-p", "p")
     listings = (["status"], ["item", "list", "p"], ["imports", "list"])
     calls = [commanded("--database", url, "--engine", "duckdb", *words) for words in listings]
-    assert not loaded("\n".join(calls)) & {"alembic", "duckdb", "pandas", "scipy"}
+    refused = {"alembic", "duckdb", "pandas", "scipy", "numpy.testing", "unittest", POSTGRES}
+    assert not loaded("\n".join(calls)) & refused
+    assert POSTGRES not in loaded(commanded("--database", url, "agreement", "p"))

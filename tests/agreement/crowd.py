@@ -117,7 +117,6 @@ each_kind_stored = pytest.mark.parametrize(
 def assessed(
     ledger: Ledger, project: str = "p", *measures: str, metric: Metric | None = None, **more: Any
 ) -> Assessment:
-    """The assessment under a reading, with more options of a question or an uncertainty."""
     uncertainty = Uncertainty(**more.pop("uncertainty", {}))
     query = replace(asked(*measures, metric=metric, **more), uncertainty=uncertainty)
     with ledger.asking(project) as (connection, question):
@@ -125,7 +124,6 @@ def assessed(
 
 
 def asked(*measures: str, metric: Metric | None = None, **more: Any) -> Query:
-    """A question; options that are not its own choose answers."""
     confidence, interval = more.pop("confidence", 0.95), more.pop("interval", "asymmetric")
     selecting: Selecting = more  # type: ignore[assignment]
     return Query(
@@ -134,7 +132,6 @@ def asked(*measures: str, metric: Metric | None = None, **more: Any) -> Query:
 
 
 def answer(ledger: Ledger, function: Any, *args: Any, project: str = "p", **asking: Any) -> Any:
-    """What a function of a connection and a question returns for a query."""
     measures = asking.pop("measures", ())
     with ledger.asking(project) as (connection, question):
         return function(connection, question, *args, asked(*measures, **asking))

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.agreement.crowd import PEOPLE
-from tests.helpers import SEVERAL, SPANS
+from tests.helpers import SEVERAL, SPANS, give
 from tests.profiles import both, examples
 from tracker.core.errors import NotFound
 from tracker.projects.questions import QuestionOptions
@@ -24,13 +24,12 @@ ANSWERS = st.dictionaries(
 
 def fill(ledger, answers, **options):
     project = f"p{next(_numbers)}"
-    frame = pd.DataFrame([(*key, label) for key, label in answers.items()], columns=COLUMNS)
-    ledger.import_frame(frame, project, options=QuestionOptions(**options))
+    rows = [(*key, label) for key, label in answers.items()]
+    give(ledger, rows, project, options=QuestionOptions(**options))
     return project
 
 
 def plain(answers):
-    """Votes and gain of each contested item, as the documentation has them."""
     votes = {}
     for (item, _), category in answers.items():
         votes.setdefault(item, Counter())[category] += 1
@@ -67,8 +66,7 @@ def test_votes_and_gains_of_contested_items(ledger, answers, data):
 def test_sets_numbers_and_spans_are_contested_as_one_answer(ledger):
     rows = [("i1", "ada", "b|a"), ("i1", "bo", "a|b"), ("i2", "ada", "a|b"), ("i2", "bo", "a"),
             ("i3", "ada", "a"), ("i3", "bo", None)]  # fmt: skip
-    frame = pd.DataFrame(rows, columns=COLUMNS)
-    ledger.import_frame(frame, "sets", options=SEVERAL, separator="|")
+    give(ledger, rows, "sets", options=SEVERAL, separator="|")
     listed = ledger.adjudication.list("sets").to_dict()["items"]
     assert [(row["item"], row["votes"], row["gain"]) for row in listed] == [
         ("i2", {"a": 2, "b": 1}, 1.0), ("i3", {"a": 1, "(none)": 1}, 1.0),
@@ -80,8 +78,7 @@ def test_sets_numbers_and_spans_are_contested_as_one_answer(ledger):
     assert [(row.item, row.gain) for row in listed] == gains
     rows = [("i1", "ada", "x", 0, 3), ("i1", "bo", "x", 0, 3), ("i2", "ada", "x", 0, 3),
             ("i2", "bo", "x", 0, 4)]  # fmt: skip
-    frame = pd.DataFrame(rows, columns=[*COLUMNS, "start", "end"])
-    ledger.import_frame(frame, "spans", options=SPANS)
+    give(ledger, rows, "spans", "start", "end", options=SPANS)
     listed = ledger.adjudication.list("spans").items
     assert [(row.item, row.gain) for row in listed] == [("i2", 1.0)]
 

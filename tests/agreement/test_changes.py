@@ -123,7 +123,6 @@ BEGIN = 20_000 * DAY
 
 
 def course(items):
-    """The course of a number of items at each moment, all answered alike by two."""
     patterns = {at: ItemPatterns({(((1,), 2),): number}) for at, number in sorted(items.items())}
     return cut_course(patterns, None)
 

@@ -47,7 +47,6 @@ def explained(ledger, measure, project="p", **asking):
 
 
 def check(result):
-    """Assert what holds of every explanation: its formula's numbers give the value."""
     row = result.to_dict()
     assert row["formula"] == MEASURES[result.measure.name].formula
     assert row["source"] == MEASURES[result.measure.name].source

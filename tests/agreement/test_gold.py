@@ -7,18 +7,16 @@ import pandas as pd
 import pytest
 
 from tests.agreement.crowd import KINDS, answer, assessed, close
-from tests.helpers import SEVERAL, SPANS
+from tests.helpers import SEVERAL, SPANS, give
 from tracker.agreement.gold import NONE, agreement_against_gold
 from tracker.core.errors import InvalidOption
 from tracker.measures.intervals import wilson_interval
 from tracker.projects.annotators import set_annotator_kind
 
-COLUMNS = ["item", "annotator", "category", "gold"]
 SPAN = pd.DataFrame([["d", "A", "x", 0, 1]], columns=["item", "annotator", "label", "start", "end"])
 
 
 def store(ledger, kind, project="p", **drawn):
-    """Answers of three people and a reference; return truth and answer of each person."""
     rows = kind.store(ledger, project, people=("ann", "bob", "cat", "ref"), **drawn)
     with ledger.writing(project) as (connection, question):
         set_annotator_kind(connection, question, "ref", "reference")
@@ -81,7 +79,7 @@ def test_accuracy_of_each_annotator_and_of_all(ledger, kind):
 
 def test_categories_without_a_truth_or_an_answer(ledger):
     rows = [("i1", "ann", "x", "x"), ("i2", "ann", "x", "y"), ("i3", "ann", "z", "")]
-    ledger.import_frame(pd.DataFrame(rows, columns=COLUMNS), "p")
+    give(ledger, rows, "p", "gold")
     ((name, gold),) = truth(ledger).annotators
     assert (name, gold.answers, gold.observed) == ("ann", 2, 0.5)
     rates = [(rate.precision, rate.recall, rate.f1) for rate in gold.categories]
@@ -93,7 +91,7 @@ def test_annotators_that_are_surely_less_accurate_come_first(sqlite_ledger):
     numbers = {"often": (100, 60), "never": (100, 0), "once": (1, 1)}
     rows = [(n, name, "b" if n < wrong else "a", "a")
             for name, (items, wrong) in numbers.items() for n in range(items)]  # fmt: skip
-    sqlite_ledger.import_frame(pd.DataFrame(rows, columns=COLUMNS), "p")
+    give(sqlite_ledger, rows, "p", "gold")
     names = [name for name, _ in truth(sqlite_ledger).annotators]
     assert names == ["often", "once", "never"]
 
@@ -108,7 +106,6 @@ def test_a_choice_without_the_reference_is_refused(sqlite_ledger):
 
 
 def drawn(seed=1, *, sets=False):
-    """Sets are written in any order; some say that no category applies."""
     random = Random(seed)  # noqa: S311
     confidences = [None, 0.0, 0.1, 0.3, 0.35, 0.7, 0.95, 1.0]
 
@@ -133,8 +130,7 @@ def load(ledger, answers, gold=None, **options):
     ]
     rows += [(item, "g", category, None, "reference")
              for item, label in (gold or {}).items() for category in label.split("|")]  # fmt: skip
-    columns = ["item", "annotator", "label", "confidence", "kind"]
-    ledger.import_frame(pd.DataFrame(rows, columns=columns), "p", **options)
+    give(ledger, rows, "p", "confidence", "kind", **options)
 
 
 def in_order(label):

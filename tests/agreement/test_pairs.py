@@ -23,7 +23,7 @@ from tracker.agreement.pairs import agreement_by_pair
 from tracker.agreement.query import Metric
 from tracker.agreement.run import span_pair_agreement
 from tracker.core.errors import InvalidOption, NotFound
-from tracker.measures.numeric import numeric_agreement
+from tracker.measures.numeric import numeric_agreement, numeric_whole_numbers
 
 LEFT_OUT = {"scott_pi", "light_kappa", "conger_kappa"}
 COLUMNS = ["item", "annotator", "category"]
@@ -36,7 +36,6 @@ def pairs(ledger, project="p", **asking):
 
 
 def columns(drawn, one, other):
-    """What two annotators gave to the items that both answered, as numbers."""
     items = sorted(item for item, name in drawn if name == one and (item, other) in drawn)
     return [[float(drawn[item, name][0]) for item in items] for name in (one, other)]
 
@@ -86,7 +85,7 @@ def test_correlations_and_differences_of_numbers(ledger, metric):
     for two, row in pairs(ledger, metric=metric, confidence=0.9).items():
         cells = zip(*columns(drawn, *two), strict=True)
         table = Counter((numbers[one], numbers[other]) for one, other in cells)
-        assert row.numeric == numeric_agreement(table, values, 0.9)
+        assert row.numeric == numeric_agreement(table, numeric_whole_numbers(values), 0.9)
         assert row.numeric.items == row.kappa.items == table.total()
         assert row.kappa.confidence == 0.9
     (row,) = pairs(ledger, annotators=["ann", "cat"], where={"doc": ["d0", "d1"]}).values()
@@ -152,7 +151,6 @@ def test_cross_tables(ledger):
 
 
 def passes(seed, kind, items=18):
-    """Up to three passes of three annotators over the items."""
     random = Random(seed)  # noqa: S311
     categories = list(kind.drawn.get("categories", ("x", "y", "z")))
     several = kind.options.answers == "several"
@@ -181,7 +179,6 @@ def themselves(ledger, project="p", **asking):
 
 
 def as_two(rows, *people):
-    """Each later pass and the one before it as an item of two annotators."""
     repeats = [two for (_, name), own in rows.items() if name in people for two in pairwise(own)]
     return {(f"i{n:03}", name): label for n, two in enumerate(repeats)
             for name, label in zip(("earlier", "later"), two, strict=True)}  # fmt: skip

@@ -138,7 +138,7 @@ def test_many_answers_have_costly_figures_by_name_only(ledger, monkeypatch):
         counted.figures()
     assert statements.number > 0
     monkeypatch.setattr(coefficients, "FEW_ANSWERS", 89)  # of 90
-    many = ledger.agreement("p")
+    many = ledger.agreement("p", confidence=0.9)  # it is not the one that is stored
     assert {figure.measure for figure in many.measures} == names - COSTLY
     assert set(many.left_out) == COSTLY
     with ledger.study("p") as counted, count_statements(ledger.database.engine) as statements:

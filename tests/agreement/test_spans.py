@@ -182,3 +182,13 @@ def test_known_case(ledger, write, case):
             expected = known["pairs"]["-".join(pair.annotators)][oracle]
             assert row[name]["true_positives"] == expected["tp"]
             assert row[name]["value"] == pytest.approx(expected["f1"], abs=CLOSE)
+
+
+def test_items_show_how_far_boundaries_agree(sqlite_ledger, write):
+    rows = "doc,coder,tag,start,end\n" + "".join(
+        f"{doc},{who},PER,{start},{start + 4}\n"
+        for doc, who, start in (("d", "A", 0), ("d", "B", 0), ("e", "A", 0), ("e", "B", 2))
+    )
+    sqlite_ledger.import_file(write(rows + "f,A,PER,0,4\n"), "p", options=SPANS)
+    figures = [(row["item"], *[*row.values()][5:]) for row in sqlite_ledger.by_item("p")]
+    assert figures == [("d", 2, 2, 1.0, 1.0), ("e", 2, 2, 0.0, 0.5), ("f", 1, 1, None, None)]

@@ -7,12 +7,12 @@ is counted from the answers by plain loops; honest annotators are of equal skill
 import math
 import statistics
 from collections import Counter, defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations, pairwise
 from random import Random
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -30,13 +30,21 @@ from tracker.core.audit_tallies import (
     joint_answers_tally,
 )
 from tracker.core.tallies import AnnotatorTallies, make_pattern
-from tracker.core.tally_columns import keyed_tallies_of
+from tracker.core.tally_columns import KeyedTallies, keyed_columns
 
 BLOCKS, MINUTE = 20, 60_000_000
 
 
 def seeded(seed):
     return Random(seed)  # noqa: S311 - no secret is made with it
+
+
+def keyed_tallies_of(counts: Mapping[int, Mapping[Any, int]]) -> KeyedTallies:
+    """Return nested counts as columns."""
+    keys = [key for own_counts in counts.values() for key in own_counts]
+    number = [items for own_counts in counts.values() for items in own_counts.values()]
+    who = np.repeat(np.array([*counts], dtype=np.int64), [*map(len, counts.values())])
+    return keyed_columns(who, keys, np.arange(len(keys)), np.array(number, dtype=np.int64))
 
 
 class Crowd(NamedTuple):

@@ -1,6 +1,5 @@
 """Findings that a minority who agree, or a relabeling, explains; bad answers are not explained."""
 
-import pandas as pd
 import pytest
 
 from tests.audit.crowds import (
@@ -12,6 +11,7 @@ from tests.audit.crowds import (
     sentence,
     simulate,
 )
+from tests.helpers import give
 from tests.profiles import exhaustive
 from tracker.audit.evidence import Evidence
 from tracker.audit.findings import audit
@@ -129,7 +129,7 @@ def test_a_finding_says_what_settles_a_minority(ledger):
     crowds = (answered(seed, right(0.95), misled)[0] for seed in range(20))
     items = next(items for items in crowds if agreeing(audited(items)[0])[1])
     rows = [(f"i{n}", f"p{who}", own) for n, held in enumerate(items) for who, own in held.items()]
-    ledger.import_frame(pd.DataFrame(rows, columns=["item", "annotator", "category"]), "p")
+    give(ledger, rows)
     said = [
         (flag["with"], flag["why"])
         for row in ledger.audit("p").to_dict()["annotators"]

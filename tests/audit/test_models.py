@@ -3,7 +3,7 @@
 A model and people who are right agree much, and that is nothing against them.
 """
 
-from collections import Counter, defaultdict
+from collections import Counter
 
 import pandas as pd
 import pytest
@@ -20,6 +20,7 @@ from tracker.core.audit_tallies import (
     beside_models_tally,
     joint_answers_of,
 )
+from tracker.core.beside_columns import beside_columns_of
 from tracker.core.tallies import make_pattern
 from tracker.report.gathered import Asked
 from tracker.report.markdown import markdown_text
@@ -52,16 +53,16 @@ def standing(items):
     """Return the annotators of each flag that stands, beside the model."""
     crowd = Crowd(items)
     alone = Crowd([{who: own for who, own in held.items() if who != MODEL} for held in items])
-    rows = defaultdict(Counter)
-    for held, others in zip(items, alone.items, strict=True):
-        pattern = make_pattern(others.values())
-        for who, own in others.items():
-            rows[who, MODEL][pattern, held[MODEL], own == held[MODEL]] += 1
+    rows = Counter(
+        (MODEL, who, held[MODEL], own, make_pattern(others.values()))
+        for held, others in zip(items, alone.items, strict=True)
+        for who, own in others.items()
+    )
     plain = [{who: category for who, (category,) in held.items()} for held in alone.items]
     evidence = Evidence(
         alone.tallies(),
         pairs=audit_tally_of_pairs(pair_patterns(plain)),
-        models=beside_models_tally(rows, 20),
+        models=beside_models_tally(beside_columns_of(rows), 20),
     )
 
     def consult(findings):

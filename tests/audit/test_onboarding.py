@@ -6,19 +6,18 @@ First answers alone count.
 import math
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.audit.crowds import seeded
+from tests.helpers import give
 from tests.profiles import examples, exhaustive
 from tracker.audit.onboarding import peer_outcomes
 from tracker.audit.statistics.sequential_test import NEEDS_MORE, NOT_READY, READY, SequentialTest
 from tracker.core.errors import InvalidOption, NotFound
 from tracker.core.tallies import make_pattern
 
-COLUMNS = ["item", "annotator", "category", "labeled_at"]
 PEOPLE = {"ada": 0.95, "bob": 0.93, "carl": 0.94, "dora": 0.97, "eve": 0.4}
 
 
@@ -35,9 +34,8 @@ def rows_of(items=200, *, gold=200):
 
 
 def fill(ledger, rows):
-    frame = pd.DataFrame(rows, columns=COLUMNS)
-    frame["set"] = ["exam" if item < "i050" else "work" for item in frame["item"]]
-    ledger.import_frame(frame, "p", keep=["set"])
+    of_sets = [(*row, "exam" if row[0] < "i050" else "work") for row in rows]
+    give(ledger, of_sets, "p", "labeled_at", "set", keep=["set"])
     ledger.annotators.kind("p", "gold", "reference")
     return ledger
 
@@ -65,7 +63,7 @@ def test_a_newcomer_needs_about_as_many_more_answers_as_it_says(ledger):
     assert (more.verdict, more.answers, more.after) == ("needs_more", 10, None)
     assert 10 <= more.more <= 40
     assert more.sentence == f"dora needs more answers to gold items: about {more.more}"
-    ledger.import_frame(pd.DataFrame({"item": ["i"], "annotator": "a", "category": "x"}), "alone")
+    give(ledger, [("i", "a", "x")], "alone")
     alone = ledger.annotators.ready("alone", "a").to_dict()
     assert (alone["verdict"], alone["against"], alone["answers"]) == ("needs_more", "peers", 0)
     assert alone["share"] is None
@@ -82,7 +80,7 @@ def test_the_others_are_the_bar_where_there_is_too_little_gold(ledger):
     assert ask("p", "dora").at_least > ready.at_least, "without an annotator who is paused"
     # With 23 items, all right, there could be a verdict: it is by gold then.
     truth = [("i022", "gold", "x", "2026-01-01T00:00")]
-    ledger.import_frame(pd.DataFrame(truth, columns=COLUMNS), "p")
+    give(ledger, truth, "p", "labeled_at")
     assert ask("p", "dora").against == "gold"
 
 
@@ -91,7 +89,7 @@ def test_revised_answers_count_as_they_were_first_and_mistakes_are_refused(ledge
     ask = fill(ledger, rows).annotators.ready
     before = ask("p", "eve")
     better = [(i, "eve", truth, "2026-03-01T00:00") for i, who, truth, _ in rows if who == "gold"]
-    ledger.import_frame(pd.DataFrame(better, columns=COLUMNS), "p")
+    give(ledger, better, "p", "labeled_at")
     assert ledger.agreement("p", annotators=["eve", "gold"]).to_dict()["counts"]["items"] == 60
     assert ask("p", "eve") == before
     for options in ({"at_least": 0.05}, {"at_least": 1.0}, {"margin": 0.0}):
@@ -102,7 +100,7 @@ def test_revised_answers_count_as_they_were_first_and_mistakes_are_refused(ledge
     with pytest.raises(NotFound, match="no annotator 'dor'"):
         ask("p", "dor")
     ledger.projects.create("n", scale="interval")
-    ledger.import_frame(pd.DataFrame({"item": ["i"], "annotator": "a", "category": "1"}), "n")
+    give(ledger, [("i", "a", "1")], "n")
     with pytest.raises(InvalidOption, match="numbers, which are rarely the very same"):
         ask("n", "a")
 

@@ -17,12 +17,12 @@ from tests.audit.crowds import (
 )
 from tests.profiles import exhaustive
 from tracker.audit.findings import Evidence, audit
+from tracker.audit.joint_tallies import annotator_tallies_without
 from tracker.audit.result import Audit, AuditedAnnotator
 from tracker.audit.second_opinion import second_opinion_consensus
 from tracker.core.audit_tallies import (
     TRUTH,
     Given,
-    audit_tallies_without,
     audit_tally_of_pairs,
     joint_answers_tally,
 )
@@ -190,7 +190,7 @@ def test_figures_are_of_all_answers_and_the_refit_is_without_the_others():
     assert "the consensus model agrees: " in sentence(bias)
     assert bias.to_dict({2: "ann"}, "2")["consensus"]["p_value"] <= 0.05
     for excluded in ((), (0,), (0, 2, 5), range(10)):
-        found = audit_tallies_without(crowd.consult(), excluded)
+        found = annotator_tallies_without(crowd.consult(), excluded)
         assert found.counts == crowd.tallies(excluded).counts
 
 

@@ -21,7 +21,7 @@ def leaves(command: Any = ROOT, path: tuple[str, ...] = ()) -> Iterator[tuple[st
     for name, child in getattr(command, "commands", {}).items():
         if hasattr(child, "commands"):
             yield from leaves(child, (*path, name))
-        else:
+        elif not child.hidden:
             yield " ".join((*path, name)), child
 
 

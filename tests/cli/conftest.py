@@ -27,8 +27,6 @@ from tracker.simulate.demo.year import demo_sandwich_rows
 
 @dataclass(frozen=True)
 class Result:
-    """What a run left: its exit code and what it wrote."""
-
     code: int
     out: str
     err: str
@@ -161,13 +159,11 @@ def furnished_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def furnished(furnished_template: Path, folder: Path) -> Path:
-    """The test's own copy of that file, under the name that needs no option."""
     return Path(shutil.copy(furnished_template, folder / "tracker.db"))
 
 
 @pytest.fixture
 def answers(folder: Path) -> Path:
-    """A small file: two annotators, three items, two categories."""
     path = folder / "answers.csv"
     path.write_text("item,annotator,category\n1,A,x\n1,B,x\n2,A,x\n2,B,y\n3,A,y\n3,B,y\n")
     return path

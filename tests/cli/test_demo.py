@@ -28,7 +28,6 @@ def tour(
     furnished_template: Path,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> tuple[Path, str]:
-    """The folder with projects where the tour of so many weeks was taken, and what it printed."""
     folder = tmp_path_factory.mktemp("tour")
     shutil.copy(furnished_template, folder / "tracker.db")
     (folder / "tracker.html").write_text("precious")
@@ -43,7 +42,6 @@ def tour(
 
 
 def commands(shown: str) -> tuple[list[str], list[str]]:
-    """The commands that show more of each event, and those to go on with."""
     events = re.findall(r"  tracker (\w.*year.*)", shown.split("All that went wrong")[1])
     return events, re.findall(r"^  tracker --database tracker.db (.*)", shown, re.MULTILINE)
 

@@ -40,7 +40,6 @@ def parsed(page: Path) -> list[Token]:
 
 
 def anchors(page: Path) -> set[str]:
-    """What a link may name after the `#`: the headings, as the repository spells them."""
     tokens = parsed(page)
     opened = (n for n, token in enumerate(tokens) if token.type == "heading_open")
     titles = ("".join(part.content for part in tokens[n + 1].children or []) for n in opened)
@@ -89,8 +88,6 @@ def test_links_exist_and_lists_are_indented_for_the_site(page: Path) -> None:
 
 
 class Step(NamedTuple):
-    """A command and the lines that the page shows of its output."""
-
     words: list[str]
     shown: list[str]
 
@@ -156,7 +153,6 @@ def _words(draw: np.random.Generator, shares: list[float]) -> list[str]:
 
 
 def replay(step: Step, run: Run) -> None:
-    """Run a command; the lines that are shown are among those printed, in that order."""
     printed = [line.rstrip() for line in run(*step.words).out.splitlines()]
     rest = iter(printed)
     for line in step.shown:

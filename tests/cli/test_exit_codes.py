@@ -17,7 +17,6 @@ UNREACHABLE = "postgresql://u:secret@127.0.0.1:1/x"
 
 
 def change(path: Path, *statements: str) -> None:
-    """Do something to a database behind the program's back."""
     with closing(sqlite3.connect(path)) as connection, connection:
         for statement in statements:
             connection.execute(statement)

@@ -17,7 +17,6 @@ OTHER = ["--database", "sqlite:///other.db"]
 
 
 def follow_hint(run: Run, hint: str, name: str, *at: str) -> None:
-    """Run the command that an export proposes, for a project of this name."""
     words = shlex.split(hint.partition(": tracker ")[2])
     run(*at, *[name if word == "NAME" else word for word in words])
 
@@ -140,3 +139,21 @@ def test_full_disk_is_reported_once() -> None:
     ):
         write_workbook_rows(file, ["a"], rows)
     gc.collect()  # what is left behind says nothing
+
+
+def test_assignments_of_named_workers_are_rejected_with_the_reason(run: Run) -> None:
+    run("import", "-", "-p", "p", stdin="item,annotator,category\n1,A,x\n1,B,x\n1,C,x\n1,D,x\n")
+    head, status = "AssignmentId,WorkerId,AssignmentStatus", "Submitted"
+    rows = [f"{n},{who},{status}" for n, who in enumerate("ABCDX")] + ["6,A,Approved", "7,A,,,no"]
+    Path("in.csv").write_text("\n".join([f"{head},Approve,Reject", *rows]), encoding="utf-8")
+    fill = ("export", "approvals", "p", "in.csv", "-o", "out.csv", "--reject")
+    assert "names no reason" in run(*fill, "A", code=2).err
+    assert "there is no annotator 'E'" in run(*fill, "E=no", code=4).err
+    told = run(*fill, "A=never, ever read").err
+    assert "7 assignments: 1 rejected, 3 approved, 1 of unknown workers, 2 settled before" in told
+    filled = pd.read_csv("out.csv", dtype=str, keep_default_na=False)
+    assert [*filled.Approve] == ["", "x", "x", "x", "", "", ""]
+    assert [*filled.Reject] == ["never, ever read", "", "", "", "", "", "no"]
+    Path("bad.csv").write_text("item,WorkerId\n1,A\n", encoding="utf-8")
+    refused = run("export", "approvals", "p", "bad.csv", "-o", "-", code=3).err
+    assert "bad.csv lacks AssignmentId" in refused

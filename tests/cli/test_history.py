@@ -23,7 +23,6 @@ def weeks_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def weeks(weeks_template: Path, folder: Path) -> Path:
-    """Half a year of answers; two notes; five snapshots."""
     return Path(shutil.copy(weeks_template, folder / "tracker.db"))
 
 

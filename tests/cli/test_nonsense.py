@@ -47,7 +47,6 @@ _LONG = {"demo", "conformance", "serve"}  # they take seconds, or all day, whate
 
 
 def calls(every: int = 1, offset: int = 0) -> Iterator[tuple[str, list[str]]]:
-    """Each command with one word after another replaced by nonsense, or every n-th such call."""
     place = offset
     for name, command in leaves():
         if name in _LONG:
@@ -77,7 +76,6 @@ def _put(parameter: Any, value: str | None, words: list[str], behind: list[Any])
 
 
 def _ordered(command: Any, behind: list[Any]) -> list[str]:
-    """The arguments in the order that the command has them."""
     order = {id(one): place for place, one in enumerate(command.params)}
     return [str(value) for _, value in sorted(behind, key=lambda pair: order[id(pair[0])])]
 

@@ -113,7 +113,6 @@ class Toys(Namespace):
 
 @pytest.fixture
 def toys(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The project `reviews`, in which toys are painted."""
     run("project", "create", "reviews")
     monkeypatch.setenv("TRACKER_DATABASE_URL", URL)
 
@@ -202,7 +201,6 @@ def test_column_appears_in_every_face(run: Run, monkeypatch: pytest.MonkeyPatch)
 
 
 def toy_answers(source: SourceFile, reading: Reading) -> Iterator[ReadAnswer]:
-    """Yield the answers of lines such as ``ada: 1 is good``."""
     reading.ask("label")
     lines = "".join(source.texts()).splitlines()[1:]
     for place, line in enumerate(lines, 2):
@@ -246,10 +244,10 @@ def busy(evidence: Evidence) -> Iterator[TestResult]:
     """One finding per annotator, of whom it is notable to have answered as much as that."""
     for annotator, counts in evidence.tallies.counts.items():
         number = sum(counts.values())
-        yield TestResult("toy", annotator, None, number, 2.0, 2.0, number, number,
-                      Effect("ratio", number / 2), p_value=0.001,
-                      notable=number >= evidence.floor(ANSWERED), suspicious=False,
-                      severity="low")  # fmt: skip
+        yield TestResult(kind="toy", annotator=annotator, observed=number, expected=2.0, peers=2.0,
+                         n=number, informative=number, effect=Effect("ratio", number / 2),
+                         p_value=0.001, notable=number >= evidence.floor(ANSWERED),
+                         severity="low")  # fmt: skip
 
 
 @pytest.mark.usefixtures("answered")

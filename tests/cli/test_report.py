@@ -41,7 +41,6 @@ def test_command_next_to_a_figure_prints_it(run: Run, folder: Path, kind: str) -
 def explained(
     blocks: Iterable[document.Block | document.Section], before: document.Block | None = None
 ) -> Iterator[tuple[list[str], document.Why]]:
-    """Each explanation on a page, with the texts of the figures that it is beside."""
     for block in blocks:
         if isinstance(block, document.Group | document.Section):
             yield from explained(block.blocks)
@@ -50,13 +49,15 @@ def explained(
         elif isinstance(block, document.Acts):
             for act in block.acts:
                 if act.question != "Whom to talk to":  # its sentences are those of the audit
-                    yield (
-                        [document.plain_line(act.answer), *map(document.plain_line, act.why.lines)],
-                        act.why,
-                    )
+                    lines = (act.answer, *act.why.lines)
+                    yield [text_of(line) for line in lines], act.why
         elif isinstance(block, document.Why) and isinstance(before, document.Table):
             yield cells(before), block
         before = None if isinstance(block, document.Section) else block
+
+
+def text_of(line: document.Line) -> str:
+    return "".join(part if isinstance(part, str) else part.text for part in line)
 
 
 def cells(table: document.Table) -> list[str]:

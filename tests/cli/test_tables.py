@@ -82,7 +82,6 @@ def long(long_template: Path, folder: Path) -> Path:
 
 
 def words_of(call: str) -> list[str]:
-    """The words of a call about the project with long names."""
     known = {
         "reviews": PROJECT, "annotator_01": ANNOTATORS[3], "item_0001": ITEMS[1],
         "annotator=annotator_01": f"annotator={ANNOTATORS[3]} annotator={ANNOTATORS[0]}",
@@ -183,7 +182,6 @@ def kinds(kinds_template: Path, folder: Path) -> Path:
 
 
 def calls_of(name: str, every: int = 1) -> list[list[str]]:
-    """The words of the calls of a golden that ask in the format for people, or a part of them."""
     calls = (shlex.split(call) for call in GROUPS[name].calls)
     return [words for words in calls if words[0] == "agreement" and not PRINTED & {*words}][::every]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
+from tests.helpers import give
 from tracker.compare.comparison import Compared, StateComparison
 from tracker.core import clock
 from tracker.ledger import Ledger
@@ -31,8 +32,7 @@ def tell(
     options: QuestionOptions | None = None,
 ) -> None:
     for answers in days:
-        frame = pd.DataFrame(answers, columns=["item", "annotator", "category", "labeled_at"])
-        ledger.import_frame(frame, project, options=options, empty="skipped")
+        give(ledger, answers, project, "labeled_at", options=options, empty="skipped")
 
 
 def note(

@@ -8,14 +8,13 @@ from itertools import combinations
 from statistics import fmean
 from typing import Any
 
-import pandas as pd
 import pytest
 from scipy import stats
 from scipy.stats import t
 
 from tests.agreement.crowd import KINDS, Kind, answers, asked, close, each_kind_stored, frame
 from tests.audit.crowds import seeded
-from tests.helpers import question_of
+from tests.helpers import give, question_of
 from tracker.agreement.query import Metric, Query
 from tracker.compare.comparison import AgainstOther, compare_states
 from tracker.compare.people import compared_with_other_people
@@ -189,7 +188,7 @@ def test_of_very_many_patterns_annotators_are_not_counted(
 ) -> None:
     rows = [(f"i{n}", who, "xyz"[(n + place * n // 4) % 3])
             for n in range(12) for place, who in enumerate(PEOPLE)]  # fmt: skip
-    ledger.import_frame(pd.DataFrame(rows, columns=["item", "annotator", "category"]), "p")
+    give(ledger, rows)
     few = ledger.against("p", {"annotators": PEOPLE[:3]})
     assert few.because.annotators
     monkeypatch.setattr(tallies, "MOST_PATTERNS", 2)
@@ -216,7 +215,7 @@ def teams(ledger: Ledger) -> Ledger:
             for place, who in enumerate(draw.sample(team, 3)):
                 good = draw.random() < 0.9 - 0.15 * side - 0.05 * place
                 rows.append((f"{side}-{item}", who, truth if good else draw.choice("pqr")))
-    ledger.import_frame(pd.DataFrame(rows, columns=["item", "annotator", "category"]), "p")
+    give(ledger, rows)
     return ledger
 
 

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.agreement.crowd import equal_statements
 from tests.compare.stories import day, figure, on, tell
-from tests.helpers import SEVERAL, SPANS, undo
+from tests.helpers import SEVERAL, SPANS, Write, undo
 from tracker.compare.comparison import StateComparison
 from tracker.core.errors import InvalidOption
 from tracker.ledger import Ledger
@@ -170,9 +168,7 @@ def test_two_projects_are_matched_by_names(ledger: Ledger) -> None:
     assert {*comparison.because.answers} == set("wxyz")
 
 
-def test_spans_and_other_kinds_are_refused(
-    sqlite_ledger: Ledger, write: Callable[..., Path]
-) -> None:
+def test_spans_and_other_kinds_are_refused(sqlite_ledger: Ledger, write: Write) -> None:
     rows = write("item,annotator,category,start,end\n d,A,x,0,4\n d,B,x,0,4")
     sqlite_ledger.import_file(rows, "s", options=SPANS)
     tell(sqlite_ledger, BEFORE)

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import ExitStack
 from functools import partial
-from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -19,6 +18,7 @@ from sqlalchemy import Connection, FromClause, Select
 from tests.counts.plain import Plain as PlainCount
 from tests.counts.plain import Rows, store
 from tests.counts.selected import Selected, both_kinds, check_each
+from tests.helpers import Write
 from tests.imports.test_against_a_plain_ledger import Files, Labels, take
 from tests.profiles import both, examples
 from tracker.compare.items import (
@@ -202,7 +202,7 @@ def test_changes_and_what_each_kind_makes_are_counted(ledger: Ledger, backend: s
 
 
 def test_a_set_is_the_same_in_whatever_order_it_is_read(
-    emptied_postgres_ledger: Ledger, write: Callable[..., Path]
+    emptied_postgres_ledger: Ledger, write: Write
 ) -> None:
     rows = [["item", "annotator", "category"], *(["i", "A", label] for label in "zyx")]
     options = QuestionOptions(answers="several", categories=("x", "y", "z"))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from math import fsum
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -12,7 +11,7 @@ import pytest
 
 from tests.compare.stories import day, figure, note, on, tell
 from tests.filled import FillOnce
-from tests.helpers import write_file
+from tests.helpers import Write, write_file
 from tests.storage.as_of.plain import Clock
 from tracker.agreement.query import Metric, Query
 from tracker.compare.states import State, find_compared_state
@@ -340,9 +339,7 @@ def test_other_answers_of_the_project(versions: Ledger) -> None:
     assert families(versions.against("p", {"annotators": ["A"]}, annotators=["B"])) == []
 
 
-def test_only_models_with_a_family_are_versions(
-    versions: Ledger, write: Callable[..., Path]
-) -> None:
+def test_only_models_with_a_family_are_versions(versions: Ledger, write: Write) -> None:
     versions.import_annotators(write("annotator,family\nM8,N\nA,M\n"), "p")
     assert [one["family"] for one in families(versions.compare("p", *APART))] == ["M", "N"]
     versions.annotators.kind("p", "M8", "human")

@@ -1,4 +1,4 @@
-"""The three tallies are exact, add over disjoint items, and come apart again."""
+"""Tallies are exact, add over disjoint items, and come apart again."""
 
 from __future__ import annotations
 
@@ -11,21 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.measures.strategies import Rows, projects, several_categories, tally
-from tracker.core.tallies import (
-    AnnotatorTallies,
-    ItemPatterns,
-    PairTallies,
-    make_pattern,
-    pattern_without,
-)
-from tracker.core.tally_columns import distinct_numbers, keyed_columns, keyed_tallies_of
+from tracker.core.tallies import AnnotatorTallies, ItemPatterns, make_pattern, pattern_without
+from tracker.core.tally_columns import distinct_numbers, keyed_columns
 
-cells = st.dictionaries(
-    st.tuples(several_categories, several_categories), st.integers(1, 5), min_size=1, max_size=3
-)
-pair_tallies = st.dictionaries(
-    st.tuples(st.integers(1, 3), st.integers(4, 6)), cells, max_size=3
-).map(PairTallies)
 annotator_cells = st.lists(
     st.lists(several_categories, min_size=1, max_size=3), min_size=1, max_size=4
 ).map(lambda rows: Counter((given_[0], make_pattern(given_)) for given_ in rows))
@@ -49,13 +37,6 @@ def test_item_patterns_add_and_subtract(left: Rows, right: Rows) -> None:
     assert tally(left) - tally(left) == ItemPatterns()
 
 
-@given(pair_tallies, pair_tallies)
-def test_pair_tallies_add_and_subtract(left: PairTallies, right: PairTallies) -> None:
-    assert left + right == right + left
-    assert (left + right) - right == left
-    assert left - left == PairTallies()
-
-
 @given(annotator_tallies, annotator_tallies)
 def test_annotator_tallies_add_and_subtract(
     left: AnnotatorTallies, right: AnnotatorTallies
@@ -77,7 +58,7 @@ def test_rows_of_equal_keys_are_added_up(
         counts[who][keys[key]] += number
     columns = np.array(rows, dtype=np.int64).reshape(-1, 3).T
     tallies = keyed_columns(columns[0], keys, columns[1], columns[2])
-    assert tallies == counts == keyed_tallies_of(counts)
+    assert tallies == counts
     assert [*tallies] == sorted(counts)
     assert tallies.total(1).tolist() == [sum(counts[who].values()) for who in sorted(counts)]
 

@@ -35,6 +35,7 @@ from tracker.counts.tallies import (
 )
 from tracker.counts.timeline import (
     Stretches,
+    count_active_days,
     count_patterns_by_moment,
     count_timeline_blocks,
     count_transitions,
@@ -119,6 +120,7 @@ COUNTS: dict[str, Callable[[Connection, Selection], Any]] = {
     ),
     "beside": items_with_models,
     "blocks": blocks,
+    "days": count_active_days,
 }
 """Every count whose rows add up, as values that can be compared."""
 

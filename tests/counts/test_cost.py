@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 from sqlalchemy import event, make_url
 
-from tests.helpers import count_rows, count_statements
+from tests.helpers import count_rows, count_statements, give
 from tests.profiles import on_sqlite
 from tracker.agreement.groups import agreement_by_attribute
 from tracker.agreement.query import Query
@@ -106,7 +106,7 @@ def test_postgres_plans_counts_in_parallel(postgres_url: str) -> None:
     ledger = Ledger(url.render_as_string(hide_password=False))
     rows = [(item, who, "xyz"[item % 3]) for item in range(400) for who in "ABC"]
     ledger.count_with("native")
-    ledger.import_frame(pd.DataFrame(rows, columns=["item", "annotator", "category"]), "p")
+    give(ledger, rows)
     plans: dict[str, str] = {}
 
     def explain(connection: Any, cursor: Any, statement: str, parameters: Any, *_: Any) -> None:

@@ -17,6 +17,7 @@ from tracker.core.kept import ENGINE
 from tracker.counts import import_tallies, kept_counts
 from tracker.counts.filter import EVERYTHING, select_answers
 from tracker.engines.duckdb import DuckDB
+from tracker.engines.engine import Asked
 from tracker.ledger import Ledger
 from tracker.projects import touched
 from tracker.storage.kept_tallies import TALLIES, NewTallies, keep_tallies
@@ -25,8 +26,10 @@ from tracker.storage.kept_tallies import TALLIES, NewTallies, keep_tallies
 @pytest.fixture(autouse=True)
 def _small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Use counts of few items, and carry them over any number of touched ones."""
-    monkeypatch.setattr(touched, "_WORTH_IT", 0)
+    for module in (touched, kept_counts):
+        monkeypatch.setattr(module, "_WORTH_IT", 0)
     monkeypatch.setattr(import_tallies, "LEAST_ROWS", 1)
+    monkeypatch.setattr(Asked, "is_heavy", True)
 
 
 def follow(
@@ -38,7 +41,7 @@ def follow(
     parts: tuple[int, int] = (4, 7),
 ) -> None:
     """Compare counts after the numbered steps: a part of them, by each engine, in turn."""
-    engine = DuckDB(light=True)
+    engine = DuckDB()
     clock = Clock(patch)
     with ledger.database.write(keep=False) as connection:
         run = Run(connection, kind, clock)

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import replace
 from itertools import combinations
-from pathlib import Path
 
-import pandas as pd
 import pytest
 
 from tests.counts.plain import Rows
 from tests.counts.selected import Selected, check_each, selected
-from tests.helpers import question_of, undo
+from tests.helpers import Write, give, question_of, undo
 from tests.profiles import both
 from tracker.core.tallies import Answer, Pattern, answers_in_pattern, make_pattern
 from tracker.counts import in_turn
@@ -133,9 +130,7 @@ def test_a_search_takes_every_sign_as_it_is(ledger: Ledger) -> None:
             assert sorted(known[item] for item in items) == sorted(names), search
 
 
-def test_answers_to_items_and_items_with_too_few(
-    ledger: Ledger, write: Callable[..., Path]
-) -> None:
+def test_answers_to_items_and_items_with_too_few(ledger: Ledger, write: Write) -> None:
     """Items of two answers, one, and a skipped one; and one without any, in their order."""
     rows = [
         ["item", "annotator", "category", "pass", "text"],
@@ -195,8 +190,7 @@ def firsts(rows: list[Row], who: str) -> list[tuple[str, str, str]]:
 
 
 def fill(ledger: Ledger, rows: list[Row], project: str = "p") -> dict[str, int]:
-    columns = ["item", "annotator", "category", "labeled_at", "pass"]
-    ledger.import_frame(pd.DataFrame(sorted(rows), columns=columns), project, empty="skipped")
+    give(ledger, sorted(rows), project, "labeled_at", "pass", empty="skipped")
     if any(who == "gold" for _, who, *_ in rows):
         ledger.annotators.kind(project, "gold", "reference")
     return {one.annotator.name: one.annotator.id for one in ledger.annotators.list(project)}

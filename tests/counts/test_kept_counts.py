@@ -43,7 +43,8 @@ Write = Callable[..., Path]
 
 @pytest.fixture(autouse=True)
 def _small(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Keep counts of few items, and carry them over any number of touched ones."""
+    """Keep counts of few items but no figures, and carry them over any number of touched ones."""
+    monkeypatch.setattr("tracker.projects.kept._WORTH_STORING", 99)
     monkeypatch.setattr(kept_counts, "LEAST_ITEMS", 1)
     monkeypatch.setattr(touched, "_WORTH_IT", 0)
     monkeypatch.setattr(import_tallies, "LEAST_ROWS", 1)
@@ -108,19 +109,14 @@ def test_kept_counts_are_right_after_every_act(ledger: Ledger) -> None:
 
 
 @pytest.mark.parametrize("most", [2, 3, 4])
-def test_too_many_rows_of_touched_items_are_counted_once(
-    ledger: Ledger, monkeypatch: pytest.MonkeyPatch, most: int
-) -> None:
-    frame = answers_frame(24).assign(labeled_at="2026-01-01", gold="x")
-    for part_of_it in (frame[:48], frame[36:].assign(category="y")):
-        ledger.import_frame(part_of_it, "p")
-        with ledger.database.read() as connection:
-            counts = everything(connection, selected(connection))
-            connection.info[TALLIES] = None
-            plain = everything(connection, selected(connection))
-        assert [name for name in plain if counts[name] != plain[name]] == []
+def test_rows_are_read_in_parts(ledger: Ledger, monkeypatch: pytest.MonkeyPatch, most: int) -> None:
+    ledger.import_frame(answers_frame(24).assign(labeled_at="2026-01-01", gold="x"), "p")
+    with ledger.database.read() as connection:
+        connection.info[TALLIES] = None
+        plain = everything(connection, selected(connection))
         monkeypatch.setattr(kept_counts, "_MOST_ROWS", most)
         monkeypatch.setattr(chosen_answers, "_AT_A_TIME", 1)
+        assert everything(connection, selected(connection)) == plain
 
 
 def test_an_attribute_given_to_untouched_items_is_counted(ledger: Ledger, write: Write) -> None:
@@ -190,6 +186,26 @@ def test_after_an_import_only_its_items_are_counted(
     assert len(wanted) == 2
 
 
+@pytest.mark.parametrize(("who", "counted"), [("A", {"touched"}), ("ABC", {"database"})])
+def test_answers_in_turn_are_counted_of_those_who_gave_more(
+    ledger: Ledger, who: str, counted: set[str]
+) -> None:
+    """All are counted if theirs are more than a quarter of the answers."""
+    names = ["transitions", "blocks", "days"]
+    dated = answers_frame(12)
+    dated["labeled_at"] = pd.date_range("2026-01-01", periods=len(dated)).astype(str)
+    few = dated[:6].assign(annotator=[*"ABCDEF"])
+    ledger.import_frame(dated.assign(annotator=[*"ABCDEFGHI"] * (len(dated) // 9)), "p")
+    for step in range(2):
+        with ledger.database.read() as connection:
+            counts = everything(connection, selected(connection), names)
+            tallies: NewTallies = connection.info[TALLIES]
+            assert step == 0 or tallies.counted_by == counted
+            connection.info[TALLIES] = None
+            assert counts == everything(connection, selected(connection), names)
+        ledger.import_frame(few[few["annotator"].isin([*who])].assign(item="new"), "p")
+
+
 def test_whether_any_answer_is_of_a_kind_is_looked_for_in_touched_items(
     filled: Ledger, write: Write
 ) -> None:
@@ -217,7 +233,7 @@ def test_whether_any_answer_is_of_a_kind_is_looked_for_in_touched_items(
 
 @pytest.mark.parametrize(
     ("limit", "value", "left"),
-    [("LEAST_ITEMS", 10_000, 0), ("LARGEST", 1, 0), ("_MOST_ROWS", 1, 1)],
+    [("LEAST_ITEMS", 10_000, 0), ("LARGEST", 1, 0)],
 )
 def test_counts_that_are_too_small_or_too_large_are_not_kept(
     filled: Ledger, monkeypatch: pytest.MonkeyPatch, limit: str, value: int, left: int

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from datetime import UTC, date, datetime
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -13,6 +12,7 @@ import pytest
 from sqlalchemy import select
 
 from tests.filled import FillOnce
+from tests.helpers import Write
 from tracker.audit.flag_list import list_flags
 from tracker.core import clock
 from tracker.core.errors import InvalidOption, NotFound
@@ -193,7 +193,7 @@ BY_MONTH = "item,annotator,label,labeled_at\n" + "".join(
 
 
 @pytest.fixture
-def guided(ledger: Ledger, write: Callable[..., Path]) -> Ledger:
+def guided(ledger: Ledger, write: Write) -> Ledger:
     """Answers of six months; v1 holds from February, v2 from April on."""
     ledger.import_file(write(BY_MONTH), "p")
     ledger.notes.add("p", "second", "2026-04-01T00:00", "v2")

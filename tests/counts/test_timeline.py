@@ -6,12 +6,12 @@ from collections import Counter
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-import pandas as pd
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from sqlalchemy import Connection
 
+from tests.helpers import give
 from tests.imports.test_against_a_plain_ledger import Files, Labels, PlainLedger, take
 from tests.profiles import both, examples
 from tests.storage.as_of.plain import BOTH_KINDS
@@ -223,8 +223,7 @@ def test_few_moments_stand_for_all(ledger: Ledger) -> None:
     first = datetime(2025, 3, 1, 10, 30, tzinfo=UTC)
     for name, step in (("minutes", timedelta(minutes=20)), ("days", timedelta(days=2))):
         rows = [("i", "a", f"x{n}", (first + n * step).isoformat()) for n in range(4)]
-        columns = ["item", "annotator", "category", "labeled_at"]
-        ledger.import_frame(pd.DataFrame(rows, columns=columns), name)
+        give(ledger, rows, name, "labeled_at")
     ledger.projects.create("none")
     for project, most, number in (
         ("days", 200, 4), ("days", 4, 4), ("days", 3, 3), ("minutes", 200, 4), ("minutes", 3, 3),

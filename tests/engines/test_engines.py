@@ -6,7 +6,6 @@ What they count after every kind of change is compared in `tests/counts/test_eve
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -14,7 +13,7 @@ import duckdb
 import pytest
 from sqlalchemy import Connection
 
-from tests.helpers import count_statements, csv_text
+from tests.helpers import Write, count_statements
 from tests.history.scripts import answers
 from tracker.core.errors import InvalidOption, Refused
 from tracker.counts import kept_counts
@@ -24,12 +23,13 @@ from tracker.counts.tallies import count_item_patterns, pair_tallies
 from tracker.engines import choose
 from tracker.engines.choose import make_engine
 from tracker.engines.duckdb import DuckDB, new_database, with_more_memory
+from tracker.engines.engine import Asked
 from tracker.ledger import Ledger
 
-Write = Callable[..., Path]
 
-
-def test_figures_and_audits_are_the_same(ledger: Ledger, write: Write) -> None:
+def test_figures_and_audits_are_the_same(
+    ledger: Ledger, write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Each count after every kind of change is compared in `tests/counts/test_every_count.py`."""
     random = Random(4)  # noqa: S311 - no secret is made with it
     rows = [
@@ -39,7 +39,7 @@ def test_figures_and_audits_are_the_same(ledger: Ledger, write: Write) -> None:
         for turn, who in enumerate("ABCDE")
         for again in (1, 2)[: 1 + (n == turn)]
     ]  # fmt: skip
-    file = write(csv_text([("item", "annotator", "category", "labeled_at", "pass"), *rows]))
+    file = write([("item", "annotator", "category", "labeled_at", "pass"), *rows])
     ledger.import_file(file, "p")
     ledger.annotators.kind("p", "E", "model")
 
@@ -50,7 +50,8 @@ def test_figures_and_audits_are_the_same(ledger: Ledger, write: Write) -> None:
         return [pairs, *by_choice, ledger.audit("p").to_dict()]
 
     right = figures()
-    ledger.database.engine_of_counts = DuckDB(light=True)
+    ledger.database.engine_of_counts = DuckDB()
+    monkeypatch.setattr(Asked, "is_heavy", True)
     assert figures() == right
 
 
@@ -62,9 +63,12 @@ def counted_by(
         return [*kept_counts.counted_by(connection)]
 
 
-def test_a_server_reads_answers_once_until_they_change(ledger: Ledger, write: Write) -> None:
+def test_a_server_reads_answers_once_until_they_change(
+    ledger: Ledger, write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Asked, "is_heavy", True)
     ledger.import_file(write(answers(30)), "p")
-    ledger.database.engine_of_counts = DuckDB(light=True)
+    ledger.database.engine_of_counts = DuckDB()
     sent = []
     for step in range(4):
         if step == 2:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
-from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -15,16 +15,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.helpers import SEVERAL, SPANS, csv_text, write_file
+from tests.helpers import SEVERAL, SPANS, Write, give, write_file
 from tests.profiles import both, examples
 from tracker.core.errors import InvalidOption
 from tracker.ledger import Ledger
 
-Write = Callable[..., Path]
 CROWD_KIT = Path(__file__).parents[1] / "data" / "dawid_skene" / "crowd_kit.json"
 ROWS = [(1, "a", "x"), (1, "b", "x"), (1, "c", "y"), (1, "d", ""), (2, "a", "y"), (2, "b", "x"),
         (3, "a", ""), (4, "a", ""), (4, "b", "y")]  # fmt: skip
 _numbers = count(1)
+fill = partial(give, empty="skipped")
 
 
 def consensus(ledger: Ledger, project: str = "p", **options: Any) -> list[dict[str, Any]]:
@@ -36,16 +36,9 @@ def decided(ledger: Ledger, project: str, *names: str) -> list[tuple[Any, ...]]:
     return [tuple(row[name] for name in names) for row in consensus(ledger, project)]
 
 
-def fill(
-    ledger: Ledger, write: Write, rows: Sequence[Sequence[Any]], project: str = "p", **how: Any
-) -> None:
-    head = ("item", "annotator", "category", "start", "end")[: len(rows[0])]
-    ledger.import_file(write(csv_text([head, *rows])), project, empty="skipped", **how)
-
-
 @both
-def test_majority_ties_and_shares_of_people(ledger: Ledger, write: Write) -> None:
-    fill(ledger, write, ROWS)
+def test_majority_ties_and_shares_of_people(ledger: Ledger) -> None:
+    fill(ledger, ROWS)
     names = ("item", "category", "confidence", "tied")
     assert decided(ledger, "p", *names) == [
         ("1", "x", 2 / 3, None), ("2", None, 0.5, "x|y"), ("4", "y", 1.0, None),
@@ -64,16 +57,16 @@ def test_majority_ties_and_shares_of_people(ledger: Ledger, write: Write) -> Non
     with pytest.raises(InvalidOption, match="no method 'magic'"):
         consensus(ledger, method="magic")
     # Models and references have no vote.
-    fill(ledger, write, [(1, "a", "x"), (1, "m", "y"), (1, "n", "y")], "q")
+    fill(ledger, [(1, "a", "x"), (1, "m", "y"), (1, "n", "y")], "q")
     ledger.annotators.kind("q", "m", "model")
     ledger.annotators.kind("q", "n", "reference")
     assert decided(ledger, "q", "item", "category") == [("1", "x")]
 
 
-def test_sets_spans_and_numbers_have_consensus_of_their_kind(ledger: Ledger, write: Write) -> None:
+def test_sets_spans_and_numbers_have_consensus_of_their_kind(ledger: Ledger) -> None:
     rows = [(1, "a", "x"), (1, "a", "y"), (1, "b", "y"), (1, "b", "x"), (1, "c", "z"),
             (2, "a", "x"), (2, "b", ""), (3, "a", ""), (3, "b", "")]  # fmt: skip
-    fill(ledger, write, rows, "sets", options=SEVERAL)
+    fill(ledger, rows, "sets", options=SEVERAL)
     share = pytest.approx(2 / 3)
     assert decided(ledger, "sets", "item", "category", "confidence", "tied") == [
         ("1", "x", share, None), ("1", "y", share, None), ("2", None, 0.5, "x"),
@@ -84,7 +77,7 @@ def test_sets_spans_and_numbers_have_consensus_of_their_kind(ledger: Ledger, wri
     assert [row[f"share:{name}"] for name in "xyz"] == pytest.approx([2 / 3, 2 / 3, 1 / 3])
     rows = [("d", "a", "x", 0, 3), ("d", "b", "x", 0, 3), ("d", "c", "x", 0, 2),
             ("e", "a", "x", 1, 2), ("e", "b", "", "", "")]  # fmt: skip
-    fill(ledger, write, rows, "spans", options=SPANS)
+    fill(ledger, rows, "spans", "start", "end", options=SPANS)
     names = ("item", "category", "start", "end", "confidence", "tied")
     assert decided(ledger, "spans", *names) == [
         ("d", "x", 0, 3, 2 / 3, None), ("e", None, None, None, 0.5, "x 1-2"),
@@ -97,7 +90,7 @@ def test_sets_spans_and_numbers_have_consensus_of_their_kind(ledger: Ledger, wri
             consensus(ledger, "spans", **options)
     with pytest.raises(InvalidOption, match="has no matrix"), ledger.matrix("spans"):
         pass
-    fill(ledger, write, [(1, "a", "1"), (1, "b", "4"), (2, "a", "3")], "numbers")
+    fill(ledger, [(1, "a", "1"), (1, "b", "4"), (2, "a", "3")], "numbers")
     ledger.questions.set("numbers", "label", scale="interval")
     first, second = consensus(ledger, "numbers", soft=True)
     assert (first["mean"], first["sd"]) == (2.5, pytest.approx(math.sqrt(4.5)))
@@ -105,9 +98,9 @@ def test_sets_spans_and_numbers_have_consensus_of_their_kind(ledger: Ledger, wri
     assert "share:1" not in first
 
 
-def test_annotators_who_are_right_more_often_count_more(ledger: Ledger, write: Write) -> None:
+def test_annotators_who_are_right_more_often_count_more(ledger: Ledger) -> None:
     crowd = json.loads(CROWD_KIT.read_text())["rows"]
-    fill(ledger, write, crowd)
+    fill(ledger, crowd)
     competence = {
         name: ledger.annotator("p", name, competence=True)["competence"]
         for name in {str(who) for _, who, _ in crowd}
@@ -178,7 +171,6 @@ def tallies(ledger: Ledger, **selecting: Any) -> pd.DataFrame:
 
 
 def alpha_of(patterns: pd.DataFrame) -> float:
-    """Krippendorff's alpha of nominal answers, from items by pattern."""
     m = patterns.groupby("pattern")["answers"].transform("sum")
     paired = patterns[m > 1].assign(m=m)
     weight = paired["items"] / (paired["m"] - 1)
@@ -204,7 +196,7 @@ def kappa_of(cells: pd.DataFrame) -> float:
 
 @both
 def test_alpha_and_kappas_follow_from_the_tallies(ledger: Ledger, write: Write) -> None:
-    ledger.import_file(write(csv_text(TALLIED)), "p", empty="skipped")
+    ledger.import_file(write(TALLIED), "p", empty="skipped")
     found = tallies(ledger)
     for choice in ({}, {"annotators": ["ada", "bo"]}):
         told = ledger.agreement("p", **choice).measure("krippendorff_alpha").value

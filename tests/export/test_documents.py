@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.helpers import SEVERAL, SPANS, csv_text, standing
+from tests.helpers import SEVERAL, SPANS, Write, standing
 from tracker.core.errors import InvalidOption
 from tracker.ledger import Ledger
 from tracker.projects.questions import QuestionOptions
 
-Write = Callable[..., Path]
 ANSWERS = [
     ("item", "annotator", "category", "text", "topic"),
     ("7", "ada", "good", "a fine day", "sun"), ("7", "bo", "good", "", ""),
@@ -29,17 +27,13 @@ MARKED = [
 ]  # fmt: skip
 
 
-def fill(ledger: Ledger, write: Write, rows: list[Any], project: str = "p", **how: Any) -> None:
-    ledger.import_file(write(csv_text(rows)), project, **how)
-
-
 def text(ledger: Ledger, reader: str, project: str = "p", **how: Any) -> tuple[str, dict[str, int]]:
     with ledger.document(project, reader, **how) as document:
         return "".join(document.parts), dict(document.left_out)
 
 
 def test_predictions_are_what_label_studio_takes(ledger: Ledger, write: Write) -> None:
-    fill(ledger, write, ANSWERS, keep=["topic"])
+    ledger.import_file(write(ANSWERS), "p", keep=["topic"])
     written, left_out = text(ledger, "label-studio", control="tone", on="body")
     first, second = json.loads(written)
     assert first == {
@@ -68,7 +62,7 @@ def test_predictions_are_what_label_studio_takes(ledger: Ledger, write: Write) -
 def test_numbers_are_ratings(sqlite_ledger: Ledger, write: Write) -> None:
     rows = [("item", "annotator", "category"), ("1", "a", "4"), ("1", "b", "4")]
     for scale, kind in (("ordinal", "rating"), ("interval", "number")):
-        fill(sqlite_ledger, write, rows, scale, options=QuestionOptions(scale=scale))
+        sqlite_ledger.import_file(write(rows), scale, options=QuestionOptions(scale=scale))
         (task,) = json.loads(text(sqlite_ledger, "label-studio", scale)[0])
         (region,) = task["predictions"][0]["result"]
         assert (region["type"], region["value"]) == (kind, {kind: 4})
@@ -76,7 +70,7 @@ def test_numbers_are_ratings(sqlite_ledger: Ledger, write: Write) -> None:
 
 
 def test_spans_are_labels(ledger: Ledger, write: Write, tmp_path: Path) -> None:
-    fill(ledger, write, MARKED, options=SPANS)
+    ledger.import_file(write(MARKED), "p", options=SPANS)
     written, _ = text(ledger, "label-studio", control="mark")
     first, second, third = json.loads(written)
     assert [one["value"] for one in first["predictions"][0]["result"]] == [
@@ -95,7 +89,7 @@ def test_spans_are_labels(ledger: Ledger, write: Write, tmp_path: Path) -> None:
 
 
 def test_soft_labels_are_read_back(ledger: Ledger, write: Write, tmp_path: Path) -> None:
-    fill(ledger, write, ANSWERS, keep=["topic"])
+    ledger.import_file(write(ANSWERS), "p", keep=["topic"])
     written, _ = text(ledger, "lewidi")
     told = json.loads(written)
     assert told["7"] == {
@@ -111,14 +105,14 @@ def test_soft_labels_are_read_back(ledger: Ledger, write: Write, tmp_path: Path)
     ledger.import_file(path, "back")
     assert standing(ledger, "back") == standing(ledger)
     rows = [("item", "annotator", "category"), (1, "a", "x"), (1, "a", "y"), (1, "b", "y")]
-    fill(ledger, write, rows, "sets", options=SEVERAL)
+    ledger.import_file(write(rows), "sets", options=SEVERAL)
     told = json.loads(text(ledger, "lewidi", "sets")[0])["1"]
     assert told["annotations"] == {"a": ["x", "y"], "b": "y"}
     assert told["soft_label"] == {"x": {"0": 0.5, "1": 0.5}, "y": {"0": 0.0, "1": 1.0}}
 
 
 def test_tags_of_characters_are_widened_to_tokens(ledger: Ledger, write: Write) -> None:
-    fill(ledger, write, MARKED, options=SPANS)
+    ledger.import_file(write(MARKED), "p", options=SPANS)
     written, left_out = text(ledger, "conll")
     assert written == (
         "# sent_id = d\nAnn\tB-PER\nmet\tO\nBo\tB-LOC\n.\tO\n\n# sent_id = e\nNone\tO\n\n"
@@ -135,7 +129,7 @@ def test_tags_are_read_back(ledger: Ledger, write: Write, tmp_path: Path) -> Non
         ("s", "ada", "PER", 0, 2, 4, "Ann Lee met Bo"), ("s", "ada", "LOC", 1, 3, 4, ""),
         ("s", "ada", "PER", 3, 4, 4, ""), ("t", "ada", "", "", "", 2, ""),
     ]  # fmt: skip
-    fill(ledger, write, rows, options=QuestionOptions(answers="spans", offsets="tokens"))
+    ledger.import_file(write(rows), "p", options=QuestionOptions(answers="spans", offsets="tokens"))
     written, left_out = text(ledger, "conll", annotators=["ada"])
     assert left_out == {"a span that overlaps another": 1}
     (tmp_path / "out").mkdir()
@@ -149,8 +143,8 @@ def test_tags_are_read_back(ledger: Ledger, write: Write, tmp_path: Path) -> Non
 def test_kinds_that_a_reader_cannot_hold_are_refused(sqlite_ledger: Ledger, write: Write) -> None:
     rows = [("item", "annotator", "category", "start", "end"), ("d", "a", "x", 0, 3)]
     options = QuestionOptions(answers="spans", offsets="tokens")
-    fill(sqlite_ledger, write, rows, options=options)
-    fill(sqlite_ledger, write, ANSWERS, "labels")
+    sqlite_ledger.import_file(write(rows), "p", options=options)
+    sqlite_ledger.import_file(write(ANSWERS), "labels")
     for reader, project, message in (
         ("lewidi", "p", "soft labels"),
         ("label-studio", "p", "counts characters"),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,7 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
-from tests.helpers import csv_text, standing, write_file
+from tests.helpers import Write, standing, write_file
 from tests.history.scripts import answers as scripted_answers
 from tests.profiles import both, examples
 from tracker.cli.app import app
@@ -24,8 +23,6 @@ from tracker.core.errors import InvalidOption, Refused
 from tracker.export import files
 from tracker.export.labels import LABEL_COLUMNS
 from tracker.ledger import Ledger
-
-Write = Callable[..., Path]
 
 HEADER = (
     "question", "item", "annotator", "category", "pass", "labeled_at", "seconds", "kind",
@@ -71,7 +68,6 @@ def plain(value: Any) -> Any:
 
 
 def figures(ledger: Ledger, project: str) -> Any:
-    """The agreement on each question and the votes on each item, as JSON."""
     return plain([
         (ledger.agreement(project, question=name).to_dict(), ledger.by_item(project, question=name))
         for name in ledger.question_names(project)
@@ -141,7 +137,7 @@ def test_frame_and_parquet_file_have_types(
     sqlite_ledger: Ledger, write: Write, tmp_path: Path, at_once: int,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
-    sqlite_ledger.import_file(write(csv_text(ROWS)), "p", empty="skipped")
+    sqlite_ledger.import_file(write(ROWS), "p", empty="skipped")
     monkeypatch.setattr(files, "_AT_ONCE", at_once)
     frame = sqlite_ledger.export_frame("p")
     check_types(frame)
@@ -220,7 +216,6 @@ PEOPLE = [
 
 
 def facts(ledger: Ledger, project: str) -> Any:
-    """Every item in its place with its facts; every annotator, with attributes."""
     items = [ledger.items.show(project, one.name) for one in ledger.items.list(project)]
     people = [one.to_dict() for one in ledger.annotators.list(project)]
     return [(one.name, one.text, one.attributes) for one in items], people

@@ -135,7 +135,6 @@ def _places(value: Any) -> Iterator[tuple[Any, Any]]:
 
 
 def _change(holder: Any, chance: random.Random, odd: tuple[Any, ...]) -> Any:
-    """Return a value with one to three places gone, copied, doubled or with an odd value."""
     for _ in range(chance.randint(1, 3)):
         places = list(_places(holder))
         if not places:

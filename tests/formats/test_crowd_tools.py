@@ -118,7 +118,6 @@ def test_a_form_of_mechanical_turk_as_json_is_decoded(read):
 
 
 def answered(folder: Path, content: dict[str, Any], **fields: Any) -> Path:
-    """A file with the answer of one worker about the object 7."""
     answers = {"answers": [{"workerId": "w", "answerContent": content}], **fields}
     return write_folder(folder, {"7/x.json": json.dumps(answers)}) / "7" / "x.json"
 

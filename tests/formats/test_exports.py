@@ -29,7 +29,6 @@ TEXTS = ("item", "annotator", "category", "start", "end")
 
 
 def plain(row: dict[str, Any], *, timed: bool) -> tuple[object, ...]:
-    """Return a label as values that can be compared, its time and seconds as such."""
     texts = [str("" if row.get(name) is None else row[name]) for name in TEXTS]
     when = parse_timestamp(row["labeled_at"]) if timed and row["labeled_at"] else -1
     return *texts, when, round(float(row["seconds"] or -1), 3)

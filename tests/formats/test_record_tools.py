@@ -68,7 +68,6 @@ LABELBOX = HAND_WRITTEN / "labelbox.ndjson"
 
 
 def data_row(**fields: Any) -> list[dict[str, Any]]:
-    """The first data row of the sample; each label has these fields as well."""
     row: dict[str, Any] = json.loads(LABELBOX.read_text().splitlines()[0])
     for label in row["projects"]["p1"]["labels"]:
         for name, value in fields.items():

@@ -89,7 +89,6 @@ with zipfile.ZipFile(LOG) as packed:
 
 
 def unpack(path: Path) -> None:
-    """Read all of a file that was packed with Zstandard."""
     with path.open("rb") as file, closing(zip_archive("x.eval", file).open(NAME)) as source:
         list(source.blocks())
 

@@ -6,10 +6,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeAlias
 
-import pandas as pd
 import pytest
 
 from tests.filled import FillOnce
+from tests.helpers import give
 from tracker.gate.evaluate import GateResult
 from tracker.ledger import Ledger
 
@@ -36,9 +36,4 @@ def pair(ledger: Ledger, fill_once: FillOnce) -> Ledger:
 
 def load_pair(ledger: Ledger) -> None:
     answers = [("ada", "xxxxxyyyyyxy"), ("bo", "xxxxyyyyyx")]
-    load(ledger, [(n, who, given) for who, all_ in answers for n, given in enumerate(all_)])
-
-
-def load(ledger: Ledger, rows: list[tuple[Any, ...]], project: str = "p", **options: Any) -> None:
-    frame = pd.DataFrame(rows, columns=["item", "annotator", "category"]).astype(str)
-    ledger.import_frame(frame, project, **options)
+    give(ledger, [(n, who, given) for who, all_ in answers for n, given in enumerate(all_)])

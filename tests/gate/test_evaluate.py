@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +13,8 @@ from sklearn.metrics import cohen_kappa_score
 from tests.agreement.test_changes import mixed
 from tests.agreement.test_recent import collapse, year
 from tests.filled import FillOnce
-from tests.gate.conftest import Gate, load, load_pair
-from tests.helpers import SEVERAL, SPANS, count_statements, write_file
+from tests.gate.conftest import Gate, load_pair
+from tests.helpers import SEVERAL, SPANS, Write, count_statements, give, write_file
 from tests.judge.test_judge import drawn, filled
 from tests.questions import fill_rubric
 from tracker.core.errors import NotFound, Refused
@@ -98,7 +97,7 @@ def test_category_at_least_and_each_category(pair: Ledger, gate: Gate) -> None:
 def test_model_is_compared_with_people(ledger: Ledger, gate: Gate) -> None:
     """On three of eight items the two people differ; there the majority says nothing."""
     answers = {"ada": "xxxxyyyy", "bo": "xxxyyxyx", "judge": "xxxyyyxy"}
-    load(ledger, [(n, who, one) for who, all_ in answers.items() for n, one in enumerate(all_)])
+    give(ledger, [(n, who, one) for who, all_ in answers.items() for n, one in enumerate(all_)])
     model = 'model = "judge"'
     with pytest.raises(Refused, match=r"gate\.toml:2: 'p' has no model 'judge'"):
         gate(check(model, 'measure = "cohen_kappa"', "at_least = 0.5"))
@@ -140,7 +139,7 @@ def test_what_cannot_be_computed_never_passes(ledger: Ledger, gate: Gate) -> Non
     with pytest.raises(Refused, match="no category 'x'") as caught:
         gate(check('category = "x"', "at_least = 0"), "empty")
     assert caught.value.mend == "it has none yet: tracker import FILE --project empty"
-    load(ledger, [(1, "ada", "x"), (2, "bo", "x")])
+    give(ledger, [(1, "ada", "x"), (2, "bo", "x")])
     alpha = ('measure = "krippendorff_alpha"', "at_least = -1")
     measure = only(gate(check(*alpha)))
     assert (measure.passed, measure.value, measure.undefined) == (None, None, "no_overlap")
@@ -148,7 +147,7 @@ def test_what_cannot_be_computed_never_passes(ledger: Ledger, gate: Gate) -> Non
     category = only(gate(check('category = "x"', "at_least = 0")))
     assert (category.passed, category.undefined) == (None, "no_overlap")
     assert category.why == 'Agreement on "x": no item with two answers has it.'
-    load(ledger, [(1, "ada", "x"), (1, "bo", "y")], "single")
+    give(ledger, [(1, "ada", "x"), (1, "bo", "y")], "single")
     assert only(gate(check(*alpha), "single")).passed is True
     bound = only(gate(check(*alpha, 'on = "ci_low"'), "single"))
     assert (bound.passed, bound.value, bound.undefined) == (None, None, "no_interval")
@@ -173,7 +172,7 @@ def fill_fallen(ledger: Ledger) -> None:
     load_pair(ledger)
     ledger.snapshot("p", name="good")
     more = [("ada", "xyxy"), ("bo", "yxyx")]
-    load(ledger, [(f"new {n}", who, one) for who, all_ in more for n, one in enumerate(all_)])
+    give(ledger, [(f"new {n}", who, one) for who, all_ in more for n, one in enumerate(all_)])
     ledger.snapshot("p")
 
 
@@ -207,7 +206,7 @@ def test_drop_since_a_named_and_the_last_snapshot(fallen: Ledger, gate: Gate) ->
             gate(check("items_at_least = 1") + check(*DROP, f"since = {since}"))
         assert caught.value.message.startswith("gate.toml:6: 'p' has no snapshot")
         assert near in str(caught.value.mend)
-    load(fallen, [(99, "ada", "z"), (99, "bo", "z")])
+    give(fallen, [(99, "ada", "z"), (99, "bo", "z")])
     each = gate(check('category = "*"', "max_drop = 0.01", 'since = "good"'))
     told = {one.category: one for one in each.checks}
     assert {name: one.passed for name, one in told.items()} == {"x": False, "y": False, "z": None}
@@ -215,7 +214,7 @@ def test_drop_since_a_named_and_the_last_snapshot(fallen: Ledger, gate: Gate) ->
     assert told["z"].why == 'Snapshot 1 (good) has no agreement on "z".'
     assert [one.category for one in each.failed] == ["x", "y"]
     assert [one.category for one in each.unknown] == ["z"]
-    load(fallen, [(f"newer {n}", who, "x") for n in range(9) for who in ("ada", "bo")])
+    give(fallen, [(f"newer {n}", who, "x") for n in range(9) for who in ("ada", "bo")])
     rise = only(gate(check('measure = "percent_agreement"', "max_drop = 0.0001")))
     assert rise.passed is True
     assert rise.value < 0
@@ -233,14 +232,14 @@ def test_snapshot_of_other_answers_is_not_the_last(fallen: Ledger, gate: Gate) -
 
 
 def test_figure_undefined_then_or_now_is_unknown(ledger: Ledger, gate: Gate) -> None:
-    load(ledger, [(1, "ada", "x"), (2, "bo", "y")])
+    give(ledger, [(1, "ada", "x"), (2, "bo", "y")])
     none = only(gate(check(*DROP)))
     assert (none.passed, none.undefined) == (None, "no_snapshot")
     assert none.why == "There is no snapshot of all answers: tracker snapshot p."
     ledger.snapshot("p")
     now = only(gate(check(*DROP)))
     assert (now.passed, now.undefined) == (None, "no_overlap")
-    load(ledger, [(1, "bo", "x"), (2, "ada", "y")])
+    give(ledger, [(1, "bo", "x"), (2, "ada", "y")])
     then = only(gate(check(*DROP)))
     assert (then.passed, then.undefined) == (None, "no_overlap")
     assert then.why == "Percent agreement in snapshot 1: no item has two answers."
@@ -248,7 +247,7 @@ def test_figure_undefined_then_or_now_is_unknown(ledger: Ledger, gate: Gate) -> 
 
 def test_figures_of_another_reading_are_not_compared(ledger: Ledger, gate: Gate) -> None:
     rows = [(n, who, n % 3) for n in range(9) for who in ("ada", "bo")]
-    load(ledger, rows, options=QuestionOptions(scale="interval"))
+    give(ledger, rows, options=QuestionOptions(scale="interval"))
     ledger.snapshot("p")
     text = check('measure = "fleiss_kappa"', "max_drop = 0.1")
     assert only(gate(text)).passed is True
@@ -294,8 +293,8 @@ def test_check_that_does_not_fit_the_project_is_refused(
     assert mend in str(caught.value.mend)
 
 
-def test_sets_and_spans_have_checks(ledger: Ledger, gate: Gate, write: Callable[..., Path]) -> None:
-    load(ledger, [(n, who, "x") for n in range(3) for who in "ab"], options=SEVERAL)
+def test_sets_and_spans_have_checks(ledger: Ledger, gate: Gate, write: Write) -> None:
+    give(ledger, [(n, who, "x") for n in range(3) for who in "ab"], options=SEVERAL)
     text = check('measure = "percent_agreement"', "at_least = 1")
     text += check('category = "x"', "at_least = 1") + check("overlap_at_least = 1")
     assert gate(f'distance = "jaccard"\n{text}').passed
@@ -432,9 +431,7 @@ def results_of(gate: GateResult) -> list[tuple[str | None, str | None, bool | No
     return [(one.question, one.category, one.passed) for one in gate.checks]
 
 
-def test_check_is_of_each_question_or_of_one(
-    ledger: Ledger, gate: Gate, write: Callable[..., Path]
-) -> None:
+def test_check_is_of_each_question_or_of_one(ledger: Ledger, gate: Gate, write: Write) -> None:
     fill_rubric(ledger, write)
     each = gate("[[check]]\nitems_at_least = 3\n[[check]]\noverlap_at_least = 0.1")
     names = ("label", "tone", "where")

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import pandas as pd
 import pytest
 
 from tests.audit.flags.found import Seen, acted, audit_of, record
-from tests.gate.conftest import Gate, load
+from tests.gate.conftest import Gate
+from tests.helpers import give
 from tracker.audit.divided import DividedDefinition
 from tracker.audit.flags import with_settled
 from tracker.audit.kind import ProjectFinding
@@ -44,7 +44,7 @@ def test_findings_of_any_kind_and_of_kinds_that_do_not_apply(crowded: Ledger, ga
     # What another kind finds is found all the same.
     (result,) = gate('[[check]]\nflags = ["severity_bias", "constant_category"]').checks
     assert result.passed is False
-    load(crowded, [(1, "ada", "x")], "q")
+    give(crowded, [(1, "ada", "x")], "q")
     for text, why in (
         (CONSTANT, "Not looked for: constant_category (there are no items with two answers)."),
         (anyone, "No kind of finding can be looked for."),
@@ -59,8 +59,7 @@ def test_speed_is_a_remark_and_counts_only_if_it_is_named(ledger: Ledger, gate: 
         for item in range(30)
         for who in range(12)
     ]
-    frame = pd.DataFrame(rows, columns=["item", "annotator", "category", "seconds"])
-    ledger.import_frame(frame, "p")
+    give(ledger, rows, "p", "seconds")
     found, recorded = ledger.record_audit("p")
     (remark,) = found.to_dict()["annotators"][0]["flags"]
     assert [remark[key] for key in ("kind", "state", "severity")] == [
@@ -77,7 +76,7 @@ def test_speed_is_a_remark_and_counts_only_if_it_is_named(ledger: Ledger, gate: 
 @pytest.fixture
 def people(ledger: Ledger) -> Ledger:
     """The annotators ada, bo and cy, numbered 1 to 3, and the categories x and y, 1 and 2."""
-    load(ledger, [("i", "ada", "x"), ("i", "bo", "y"), ("i", "cy", "x")])
+    give(ledger, [("i", "ada", "x"), ("i", "bo", "y"), ("i", "cy", "x")])
     return ledger
 
 

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from tests.agreement.test_recent import BEGIN, year
 from tests.cli.projects import LITTLE, furnish
-from tests.gate.conftest import Gate, load
+from tests.gate.conftest import Gate
+from tests.helpers import give
 from tracker.core.errors import InvalidOption
 from tracker.counts.filter import make_answer_filter
 from tracker.gate.config import parse_gate_config
@@ -84,7 +85,7 @@ def test_what_it_holds_to(ledger: Ledger, gate: Gate) -> None:
 
 def test_names_are_written_so_that_they_are_read_back(ledger: Ledger) -> None:
     for project, name in enumerate(('say "a"', "a\\b", "a\x7fb\x01")):
-        load(ledger, [(n, who, name if who == "ada" else "x") for n in range(5) for who in
+        give(ledger, [(n, who, name if who == "ada" else "x") for n in range(5) for who in
                       ("ada", "bo")], f"{project}")  # fmt: skip
         config = parse_gate_config(started(ledger, f"{project}"), "f")
         figures = [getattr(check, "figure", None) for check in config.checks]
@@ -107,7 +108,7 @@ def test_steady_weeks_pass_and_a_bad_one_fails(ledger: Ledger) -> None:
 
 def test_model_is_held_to_what_it_agrees_now(ledger: Ledger) -> None:
     answers = {"ada": "xxxxyyyy" * 5, "bo": "xxxyyyyy" * 5, "gpt": "xxxyyyxy" * 5}
-    load(ledger, [(n, who, one) for who, each in answers.items() for n, one in enumerate(each)])
+    give(ledger, [(n, who, one) for who, each in answers.items() for n, one in enumerate(each)])
     ledger.annotators.kind("p", "gpt", "model")
     assert '\nmodel = "gpt"\nmeasure = "cohen_kappa"\nat_least = 0.' in started(ledger)
 

@@ -92,7 +92,7 @@ def test_every_command_is_called() -> None:
 
 
 def every(command: Any = ROOT, *path: str) -> Iterator[tuple[str, ...]]:
-    yield path
+    yield from () if command.hidden else (path,)
     for name, child in getattr(command, "commands", {}).items():
         yield from every(child, *path, name)
 

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from contextlib import nullcontext
 from datetime import UTC, datetime
-from pathlib import Path
 
 import pytest
 from sqlalchemy import text
 
 from tests.audit.flags.found import Seen, record_in
 from tests.filled import FillOnce
-from tests.helpers import stored
+from tests.helpers import Write, stored
 from tests.history.scripts import tampering
 from tests.questions import FILES, ONLY, OPTIONS, answer_question, fill_rubrics
 from tracker.core.errors import InvalidOption, NotFound
@@ -23,7 +21,6 @@ from tracker.projects.annotators import annotator_names
 from tracker.projects.projects import find_project
 from tracker.projects.questions import list_questions
 
-Write = Callable[..., Path]
 NAMES = list(FILES)
 HEADER = "item,annotator,category\n"
 
@@ -147,7 +144,7 @@ def test_the_change_is_that_since_the_last_snapshot_of_the_question(rubric: Ledg
 
 
 def test_before_a_question_was_made_it_is_left_out_with_a_note(
-    ledger: Ledger, write: Callable[..., Path]
+    ledger: Ledger, write: Write
 ) -> None:
     answer_question(ledger, write(FILES[ONLY]))
     before = datetime.now(UTC)

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from itertools import pairwise
-from pathlib import Path
 
 import pytest
 
-from tests.helpers import undo
+from tests.helpers import Write, undo
 from tracker.core import clock
 from tracker.core.errors import InvalidOption
 from tracker.counts.valid_periods import Window
@@ -17,7 +15,6 @@ from tracker.ledger import Ledger
 from tracker.projects.annotators import set_annotator_kind
 from tracker.projects.questions import QuestionOptions
 
-Write = Callable[..., Path]
 HEADER = "item,annotator,category,labeled_at\n"
 
 

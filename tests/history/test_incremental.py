@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,7 +10,7 @@ from hypothesis import strategies as st
 from sqlalchemy import select, text
 
 from tests.audit.flags.found import Seen, record
-from tests.helpers import SPANS, count_rows, count_statements, question_of, undo
+from tests.helpers import SPANS, Write, count_rows, count_statements, question_of, undo
 from tests.history.scripts import (
     EVERYTHING_HAPPENS,
     Run,
@@ -38,8 +36,6 @@ from tracker.ledger import Ledger
 from tracker.projects.annotators import set_annotator_kind
 from tracker.projects.identities import erase_annotator
 from tracker.storage.schema import Snapshot
-
-Write = Callable[..., Path]
 
 
 def follow(ledger: Ledger, now: Clock, kind: str, script: list[Step]) -> None:

@@ -5,14 +5,13 @@ from __future__ import annotations
 import io
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
-from pathlib import Path
 
 import pytest
 from sqlalchemy import Connection, func, select, text
 from sqlalchemy.exc import DBAPIError
 
 from tests.audit.flags.found import Seen, record_in
-from tests.helpers import AS_THEY_ARE, question_of
+from tests.helpers import AS_THEY_ARE, Write, question_of
 from tests.history.scripts import added_up, few_links, plainly, tampering
 from tests.storage.as_of.plain import Clock, at
 from tracker.agreement.query import Query
@@ -32,8 +31,6 @@ from tracker.ledger import Ledger
 from tracker.projects.projects import purge_project
 from tracker.projects.questions import QuestionInfo, QuestionOptions, create_project
 from tracker.storage.schema import Change, Snapshot, SnapshotAnnotator, Tombstone
-
-Write = Callable[..., Path]
 
 HEADER = "item,annotator,category\n"
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -12,7 +10,7 @@ from sqlalchemy import select
 
 from tests.agreement.test_recent import collapse, year
 from tests.audit.flags.found import Seen, acted, record
-from tests.helpers import count_statements, stored, undo
+from tests.helpers import Write, count_statements, give, stored, undo
 from tests.storage.as_of.plain import Clock, at
 from tracker.core import clock
 from tracker.core.errors import InvalidOption, NotFound
@@ -30,8 +28,6 @@ from tracker.ledger import Ledger
 from tracker.projects.categories import rename_category
 from tracker.simulate.crowds import simulate_experiment
 from tracker.storage.schema import Snapshot, SnapshotFlag
-
-Write = Callable[..., Path]
 
 HEADER = "item,annotator,category\n"
 
@@ -200,8 +196,7 @@ def test_the_one_before_is_that_of_the_same_answers(sqlite_ledger: Ledger) -> No
 def test_own_figures_are_of_items_answered_further_and_of_none_taken_back(ledger: Ledger) -> None:
     for people, items in (("ab", "abcd"), ("c", "ab"), ("ab", "ef")):
         rows = [(item, who, item) for item in items for who in people]
-        frame = pd.DataFrame(rows, columns=["item", "annotator", "category"])
-        done = ledger.import_frame(frame, "p")
+        done = give(ledger, rows)
         ledger.snapshot("p")
     ledger.imports.undo(done.id or 0)
     ledger.snapshot("p")

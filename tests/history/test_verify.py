@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,7 +12,7 @@ from hypothesis import strategies as st
 from sqlalchemy import Column, Float, Integer, Table, text
 
 from tests.audit.flags.found import Seen, record
-from tests.helpers import SPANS, question_of
+from tests.helpers import SPANS, Write, question_of
 from tests.history.scripts import EVERYTHING_HAPPENS, Run, Step, all_steps, tampering
 from tests.profiles import examples, exhaustive
 from tests.projects.test_annotator_merge import rounded
@@ -29,8 +28,6 @@ from tracker.ledger import Ledger
 from tracker.projects.identities import erase_annotator
 from tracker.projects.questions import QuestionOptions
 from tracker.storage.schema import Base
-
-Write = Callable[..., Path]
 
 HEADER = "item,annotator,category\n"
 

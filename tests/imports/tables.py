@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,7 +13,6 @@ from tracker.core.errors import Refused
 from tracker.ledger import Ledger
 from tracker.storage.schema import Base
 
-Write = Callable[..., Path]
 _ROWS = select(
     *(
         select(func.count()).select_from(table).scalar_subquery()
@@ -27,7 +24,6 @@ HEADER = "item,annotator,category\n"
 
 
 def stands(ledger: Ledger, project: str = "p", columns: str = "item annotator category") -> str:
-    """Return the labels of a project in one line: ``i A x; j B -``."""
     return table_text(standing(ledger, project, *columns.split()))
 
 

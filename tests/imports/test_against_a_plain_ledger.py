@@ -74,7 +74,6 @@ class PlainLedger:
         return min((n for n in same if n not in self.undone), default=None)
 
     def take(self, files: Files, number: int | None = None) -> Counter[str]:
-        """Add an import, of new files or of those of a number; returns the fates of its rows."""
         number = len(self.files) if number is None else number
         earlier = self.first(number)
         self.files.append(number)
@@ -119,7 +118,6 @@ def steps(labels: st.SearchStrategy[Any]) -> st.SearchStrategy[list[Step]]:
 
 
 def rows_of(file: Mapping[tuple[Answer, int | None], Labels], number: int) -> list[list[object]]:
-    """A file's rows. Files of another number are never alike."""
     rows: list[list[object]] = [["item", "annotator", "pass", "labeled_at", "category", "n"]]
     for ((item, annotator, pass_), time), labels in file.items():
         rows += [[item, annotator, pass_, time, label, number] for label in sorted(labels) or [""]]
@@ -144,7 +142,6 @@ def standing(connection: Connection, question: QuestionInfo) -> dict[Answer, Lab
 
 
 def follow(ledger: Ledger, kind: str, script: list[Step]) -> None:
-    """Do the same on both ledgers, and compare them after every step."""
     plain = PlainLedger()
     made: list[int] = []
     given_files: dict[int, Files] = {}

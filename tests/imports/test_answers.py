@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from tests.helpers import SEVERAL, SPANS, fates, standing, stored
+from tests.helpers import SEVERAL, SPANS, fates, give, standing, stored
 from tests.imports.tables import HEADER, refuse, stands
 from tests.profiles import both
 from tracker.core.errors import InvalidOption, NotFound, Refused
@@ -237,8 +237,7 @@ ROWS = [("i1", "ada", "x"), ("i1", "bo", "y"), ("i2", "ada", "x"), ("i2", "bo", 
 
 
 def fill(ledger: Ledger, rows: object = ROWS, project: str = "p", **how: Any) -> Ledger:
-    frame = pd.DataFrame(rows, columns=["item", "annotator", "category"])
-    ledger.import_frame(frame, project, **how)
+    give(ledger, rows, project, **how)
     return ledger
 
 
@@ -313,9 +312,7 @@ def test_bad_decisions_store_nothing(ledger):
 
 
 def test_spans_and_a_person_of_that_name_are_refused(ledger):
-    columns = ["item", "annotator", "category", "start", "end"]
-    frame = pd.DataFrame([("i1", "ada", "x", 0, 2)], columns=columns)
-    ledger.import_frame(frame, "s", options=SPANS)
+    give(ledger, [("i1", "ada", "x", 0, 2)], "s", "start", "end", options=SPANS)
     with pytest.raises(InvalidOption, match="a project of spans"):
         ledger.adjudication.decide("s", "i1", ["x"], reason="ambiguous")
     fill(ledger, [*ROWS, ("i1", "decision", "x")])

@@ -11,7 +11,8 @@ from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 
 from tests.audit.flags.found import Seen, acted, record
-from tests.imports.tables import HEADER, Write
+from tests.helpers import Write
+from tests.imports.tables import HEADER
 from tests.profiles import both
 from tracker.core.errors import NotFound
 from tracker.ledger import Ledger

@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sqlalchemy import select
 
-from tests.helpers import SPANS, count_statements, standing, undo
-from tests.imports.tables import HEADER, Write, stands
+from tests.helpers import SPANS, Write, count_statements, standing, undo
+from tests.imports.tables import HEADER, stands
 from tests.profiles import examples, exhaustive
 from tracker.core.errors import InvalidOption, NotFound
 from tracker.export.labels import exported_columns, exported_labels
@@ -248,7 +248,6 @@ def seen(ledger: Ledger, name: str) -> dict[str, Any]:
 
 
 def follow(ledger: Ledger, write: Write, script: Any) -> None:
-    """Import, undo some in some order, and compare with the ledger of the others."""
     plan, order, undone = script
     number = next(_numbers)
     ever, never = f"ever {number}", f"never {number}"

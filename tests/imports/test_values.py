@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 from contextlib import suppress
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -13,13 +14,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sqlalchemy import select
 
-from tests.helpers import SEVERAL, fates, standing
-from tests.imports.tables import HEADER, Write, refuse, stands
+from tests.helpers import SEVERAL, Write, fates, standing
+from tests.imports.tables import HEADER, refuse, stands
 from tests.questions import labels
 from tracker.core.clock import iso, parse_timestamp
 from tracker.formats.batch import Cells
 from tracker.formats.dates import DateOrder, read_moment
 from tracker.imports.cell_values import cell_moment_reader, read_cell_values, read_moments
+from tracker.imports.odd_cells import find_sentinels
 from tracker.imports.structured_cells import advice_for_structure, listed_texts
 from tracker.ledger import Ledger
 from tracker.projects.annotators import list_annotators
@@ -412,3 +414,25 @@ def test_a_column_of_iso_times_reads_as_its_cells_do(moments, form, odd):
     one_by_one = read_cell_values(cells, cell_moment_reader(latest, read_moment), latest, single)
     assert together.tolist() == one_by_one.tolist()
     assert whole == single
+
+
+CODES = {"1 5 7 99 98": "99 98", "-3 0 3 -99": "-99", "good poor 99": "99", "good poor 9": "",
+         "1 2 x 99": "", "0 50 100 99": "", "1 2 3 9": "", "0 1 -9": "-9"}  # fmt: skip
+
+
+def test_codes_of_missing_answers_are_asked_about():
+    for names, codes in CODES.items():
+        assert find_sentinels(dict.fromkeys(names.split(), 4)) == codes.split(), names
+
+
+@pytest.mark.parametrize(
+    "words", ["niedrig,mittel,hoch", "schlecht,mittel,gut", "malo,regular,bueno", "bad,ok,good"]
+)
+def test_graded_answers_of_a_tool_come_with_the_scale_that_ranks_them(sqlite_ledger, write, words):
+    told = [word.title() for word in words.split(",")]
+    rows = [{"text": word, "_input_hash": n, "_task_hash": n, "_annotator_id": who,
+             "accept": [word], "answer": "accept", "_view_id": "choice", "options": []}
+            for n, word in enumerate(told) for who in "AB"]  # fmt: skip
+    lines = "\n".join(map(json.dumps, rows))
+    result = sqlite_ledger.import_file(write(lines, "p.jsonl"), "p")
+    assert [odd.option for odd in result.odd] == [f"--scale ordinal --categories {','.join(told)}"]

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import pandas as pd
-
+from tests.helpers import give
 from tests.judge.test_judge import drawn
 from tracker.ledger import Ledger
 
@@ -16,6 +15,4 @@ def fill_judges(ledger: Ledger) -> None:
         row for row in drawn(5, 400, {"good": 0.9, "poor": 0.4, "few": 0.8})
         if row[1] != "few" or row[0] < "i0040"
     ]  # fmt: skip
-    ledger.import_frame(
-        pd.DataFrame(rows, columns=["item", "annotator", "category", "kind"]), "judged"
-    )
+    give(ledger, rows, "judged", "kind")

@@ -9,13 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from tests.helpers import SEVERAL, question_of, write_file
+from tests.helpers import SEVERAL, give, question_of, write_file
 from tests.profiles import both, examples
 from tracker.core.errors import InvalidOption, NoBasis, NotFound
 from tracker.core.tallies import Answer, Pattern, make_pattern
@@ -28,13 +27,7 @@ from tracker.projects.annotators import annotators_by_name
 from tracker.projects.categories import category_names
 
 _NUMBERS = count()
-
-
-def give(ledger: Ledger, rows: list[tuple[str, str, str]], project: str = "p", **more: Any) -> None:
-    """Import answers: (item, annotator, category), or categories with | between them."""
-    each = [(item, who, category) for item, who, of in rows for category in of.split("|")]
-    frame = pd.DataFrame(each, columns=["item", "annotator", "category"])
-    ledger.import_frame(frame, project, **more)
+SETS: Any = {"options": SEVERAL, "separator": "|"}
 
 
 def with_model(ledger: Ledger, answers: str, project: str = "p") -> None:
@@ -88,7 +81,7 @@ def test_cells_and_sides_are_those_of_a_plain_count(
 ) -> None:
     project, several = f"p{next(_NUMBERS)}", any("|" in text for text in answers.values())
     rows = [(f"i{n}", who, text) for (n, who), text in answers.items()]
-    give(ledger, rows, project, options=SEVERAL if several else None)
+    give(ledger, rows, project, **(SETS if several else {}))
     for model in MODELS:
         ledger.annotators.kind(project, model, "model")
     known = {name for text in answers.values() for name in text.split("|")}
@@ -196,7 +189,7 @@ def test_of_several_categories_one_counts_that_most_people_gave(ledger: Ledger) 
             for item, answers in people.items() for n, answer in enumerate(answers)]  # fmt: skip
     rows += [("a", "gpt", "x"), ("b", "gpt", "x"), ("c", "gpt", "x"), ("d", "gpt", "z"),
              ("e", "gpt", "z")]  # fmt: skip
-    give(ledger, rows, options=SEVERAL)
+    give(ledger, rows, **SETS)
     ledger.annotators.kind("p", "gpt", "model")
     of = ledger.estimates.estimate("p", model="gpt", category="x", random=True)
     assert (of.labeled, of.left_out.undecided, of.human_only.value) == (3, 1, pytest.approx(2 / 3))

@@ -9,11 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from benchmarks.judges import SHARES, right_of_judge, verdict
-from tests.helpers import write_file
+from tests.helpers import give, write_file
 from tests.measures.test_alternative_test import accuracy, minus_rmse, plain
 from tests.profiles import both
 from tracker.core.errors import NotFound
@@ -50,9 +49,7 @@ def filled(
     ledger: Ledger, rows: Sequence[tuple[Any, ...]], columns: Sequence[str] = (), **options: Any
 ) -> str:
     project = f"p{next(_numbers)}"
-    names = ["item", "annotator", "category", "kind", *columns]
-    frame = pd.DataFrame(rows, columns=names)
-    ledger.import_frame(frame, project, options=QuestionOptions(**options))
+    give(ledger, rows, project, "kind", *columns, options=QuestionOptions(**options))
     return project
 
 
@@ -346,7 +343,7 @@ def test_reservations_about_people_are_reported(ledger: Ledger) -> None:
     (weak,) = judged(ledger, project).reservations
     assert "agree too little with each other" in weak
     rows = [(f"i{n:04}", "bad", "x") for n in range(200)]
-    ledger.import_frame(pd.DataFrame(rows, columns=["item", "annotator", "category"]), project)
+    give(ledger, rows, project)
     ledger.audit(project, record=True)
     reservations = judged(ledger, project).reservations
     assert "of bad findings are open; without them: --exclude-flagged" in reservations

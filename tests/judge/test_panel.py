@@ -13,8 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.estimates import PANELS, Models, bound_kept
-from tests.helpers import write_file
-from tests.judge.test_estimate import give
+from tests.helpers import give, write_file
 from tests.profiles import exhaustive
 from tracker.core.errors import InvalidOption, Refused
 from tracker.core.tallies import Answer

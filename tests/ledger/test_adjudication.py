@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from tests.helpers import stored
+from tests.helpers import give, stored
 from tests.profiles import both
 from tracker.core.errors import InvalidOption, NotFound, Refused
 from tracker.ledger import Ledger
@@ -20,7 +20,7 @@ ROWS = [
 
 @pytest.fixture
 def filled(ledger: Ledger) -> Ledger:
-    ledger.import_frame(pd.DataFrame(ROWS, columns=["item", "annotator", "category"]), "p")
+    give(ledger, ROWS)
     return ledger
 
 

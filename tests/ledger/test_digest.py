@@ -5,10 +5,10 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 import numpy as np
-import pandas as pd
 import pytest
 from sqlalchemy import text
 
+from tests.helpers import give
 from tests.history.scripts import tampering
 from tracker.core.errors import InvalidOption
 from tracker.ledger import Ledger
@@ -29,8 +29,7 @@ def fill(
         for who in ("ann", "bob", "cat"):
             answer = truth if draw.random() < accuracy else draw.choice(["x", "y", "z"])
             rows.append((f"item {number}", who, answer, at))
-    columns = ["item", "annotator", "label", "labeled_at"]
-    ledger.import_frame(pd.DataFrame(rows, columns=columns), "p")
+    give(ledger, rows, "p", "labeled_at")
 
 
 def lines(digest: Digest) -> dict[str, str]:
@@ -65,7 +64,7 @@ def test_a_fall_is_told_and_chance_is_not(ledger: Ledger) -> None:
 def test_only_what_is_new_is_new(ledger: Ledger) -> None:
     fill(ledger, 30, ACCURATE)
     rows = [(f"item {number}", "eve", "x") for number in range(80)]
-    ledger.import_frame(pd.DataFrame(rows, columns=["item", "annotator", "label"]), "p")
+    give(ledger, rows)
     recorded = ledger.record_audit_by_question("p")
     assert recorded
     digest = ledger.digest("p")
@@ -105,7 +104,7 @@ def test_what_is_missing_and_wanted_is_told(ledger: Ledger) -> None:
 
 def test_who_was_paused_or_is_late_and_what_waits_for_a_decision_is_told(ledger: Ledger) -> None:
     rows = [(f"i{n}", who, "xy"[n % 2 and who == "bo"]) for n in range(6) for who in ("ada", "bo")]
-    ledger.import_frame(pd.DataFrame(rows, columns=["item", "annotator", "label"]), "p")
+    give(ledger, rows)
     told = lines(ledger.digest("p"))
     assert "3 items with answers that differ: tracker adjudicate list p" in told["What to decide"]
     assert "paused" not in told["Whom to talk to, and what is wrong"]

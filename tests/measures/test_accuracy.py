@@ -32,9 +32,8 @@ from tracker.measures.disagreement import (
 from tracker.measures.intervals import wilson_interval
 from tracker.measures.krippendorff import (
     cross_replication_reliability,
-    pool_two_patterns,
 )
-from tracker.measures.sample import sample_for_measures
+from tracker.measures.sample import pattern_table_of, sample_for_measures
 
 CATEGORIES = [0, 1, 2, 3]
 A, B, C = 1, 2, 3
@@ -218,10 +217,9 @@ PUBLISHED = [([2, 2], [2, 2]), ([2, 2, 2], [1, 2]), ([1, 1], [1, 2]), ([1, 1, 1]
 
 
 def estimate(items, scale="nominal"):
-    counts = Counter((pattern(one), pattern(other)) for one, other in items if one and other)
-    return cross_replication_reliability(
-        [*counts.items()], sample(pool_two_patterns(counts), scale)
-    )
+    rows = [(pattern(one), pattern(other)) for one, other in items if one and other]
+    first, second = (pattern_table_of([(row[side], 1) for row in rows]) for side in (0, 1))
+    return cross_replication_reliability(first, second, sample(first + second, scale))
 
 
 def sample(patterns, scale="nominal"):

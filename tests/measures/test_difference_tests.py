@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from scipy.stats import mannwhitneyu, ttest_ind, ttest_rel, wilcoxon
 
 from tests.profiles import examples
+from tracker.compare.tables import comparison_test_as_json
 from tracker.core.errors import InvalidOption
-from tracker.core.results import as_json
 from tracker.measures.difference_tests import (
     PAIRED_TESTS,
     UNPAIRED_TESTS,
@@ -209,8 +209,10 @@ def test_figures_may_be_counted(rows):
     for is_paired, tests in ((True, PAIRED_TESTS), (False, UNPAIRED_TESTS)):
         for test in (None, *tests):
             how = {"paired": is_paired, "test": test}
-            one = as_json(two_sample_test(first, second, counts=(counts, counts), **how))
-            other = as_json(two_sample_test(*spelled, **how))
+            one = comparison_test_as_json(
+                two_sample_test(first, second, counts=(counts, counts), **how)
+            )
+            other = comparison_test_as_json(two_sample_test(*spelled, **how))
             assert one.keys() == other.keys()
             for name, value in other.items():
                 close = pytest.approx(value, abs=1e-9) if isinstance(value, float) else value

@@ -9,7 +9,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.measures.answered import Answered, estimate_of
@@ -91,6 +91,7 @@ def test_the_error_of_lights_kappa_is_near_a_jackknifes():
 
 
 @examples(10)
+@example(Answered([{1: (0,)}, {1: (0,), 2: (0,)}, {1: (0,), 2: (0,), 3: (0,), 4: (1,)}]))
 @given(answered())
 def test_bounds_hold_the_value(answers):
     for measure, reading in [*EVERY, *CONGER]:
@@ -98,8 +99,10 @@ def test_bounds_hold_the_value(answers):
         figure = estimate.coefficient(0.9)
         assert (figure.ci_low is None) == (figure.ci_high is None) == (figure.method is None)
         if figure.ci_low is not None:
-            assert figure.ci_low <= figure.value <= figure.ci_high <= 1
-            # Of other draws of the same posterior.
+            least = -1 if not figure.expected else -figure.expected / (1 - figure.expected)
+            assert min(-1, least, figure.value) <= figure.ci_low <= figure.value
+            assert figure.value <= figure.ci_high <= 1
+            # The draws are others.
             assert estimate.coefficient(0.99).ci_low <= figure.ci_low + 1e-3
 
 

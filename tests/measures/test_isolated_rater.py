@@ -16,6 +16,7 @@ from tracker.measures.isolated_rater import (
     agreement_with_majority,
     gap_between,
     group_coefficient,
+    rater_and_group,
     rater_beside_group,
     rater_coefficient,
 )
@@ -35,8 +36,8 @@ def counted(items):
     return Counter(((own,), make_pattern((v,) for v in group)) for own, group in items)
 
 
-def beside(items):
-    return rater_beside_group([*counted(items).items()], READ, 4)
+def beside(rows):
+    return rater_beside_group(*rater_and_group([*rows.items()]), READ, 4)
 
 
 def plain(items, measure):
@@ -67,10 +68,11 @@ def plain(items, measure):
 def test_coefficients_are_those_of_a_plain_count(items):
     """Percent agreement of the group is the mean of its members, each against the others."""
     for measure in NAMES:
-        value = rater_coefficient(measure, beside(items)).value
+        value = rater_coefficient(measure, beside(counted(items))).value
         assert value == (None if value is None else pytest.approx(plain(items, measure), abs=1e-12))
     pairs = fmean(fmean(a == b for a, b in combinations(group, 2)) for _, group in items)
-    assert group_coefficient("percent_agreement", beside(items)).value == pytest.approx(pairs)
+    of_group = group_coefficient("percent_agreement", beside(counted(items)))
+    assert of_group.value == pytest.approx(pairs)
 
 
 @given(items=ITEMS, weight=st.integers(0, 24))
@@ -78,11 +80,10 @@ def test_coefficients_are_those_of_a_plain_count(items):
 def test_an_item_moves_the_figure_by_its_influence(items, weight):
     """The slope of a little more and a little less of one item is its influence."""
     many = {row: n * 10_000 for row, n in counted(items).items()}
-    place = weight % len(many)
-    key = [*many][place]
+    place, key = [*enumerate(many)][weight % len(many)]
     for measure in NAMES:
         less, figure, more = (
-            rater_coefficient(measure, rater_beside_group([*rows.items()], READ, 4))
+            rater_coefficient(measure, beside(rows))
             for rows in (many | {key: many[key] + n} for n in (-10, 0, 10))
         )
         if None not in {less.value, figure.value, more.value}:
@@ -104,7 +105,7 @@ def test_the_majority_of_the_others_is_the_truth_for_rater_and_member(items):
                 hits[2] += 1
         for column, number in zip((rater, member, shares), hits, strict=True):
             column.append(number / len(group))
-    first, second = agreement_with_majority(beside(items))
+    first, second = agreement_with_majority(beside(counted(items)))
     if sum(shares) == 0:
         assert (first.value, first.undefined) == (None, "no_overlap")
     else:
@@ -117,9 +118,9 @@ def gap_of(measure, both):
 
 
 def test_gaps_of_few_items():
-    gap = gap_of("percent_agreement", beside([(1, (1, 1)), (2, (2, 2)), (3, (3, 3))]))
+    gap = gap_of("percent_agreement", beside(counted([(1, (1, 1)), (2, (2, 2)), (3, (3, 3))])))
     assert (gap.value, gap.p_value) == (0.0, None)  # without any difference they are not sure
     assert gap.low == pytest.approx(0.05 ** (1 / 3) - 1)
     # Items that two people answered are preferred to those of one.
-    assert beside([(1, (1, 1)), (1, (2,)), (2, (2, 1))]).group.items == 2
-    assert beside([(1, (2,)), (1, (1,))]).group.items == 2
+    assert beside(counted([(1, (1, 1)), (1, (2,)), (2, (2, 1))])).group.items == 2
+    assert beside(counted([(1, (2,)), (1, (1,))])).group.items == 2

@@ -229,6 +229,7 @@ def test_designs_that_are_not_complete():
 WRIGHT = [494, 395, 516, 434, 476, 557, 413, 442, 650, 433, 417, 656, 267, 478, 178, 423, 427]
 MINI = [512, 430, 520, 428, 500, 600, 364, 380, 658, 445, 432, 626, 260, 477, 259, 350, 451]
 PAIR_VALUES = {0: -1.5, 1: 0.1, 2: 0.2, 3: 4.0, 4: 4.0}
+PAIR_NUMBERS = numeric_whole_numbers(PAIR_VALUES)
 
 pairs = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=1, max_size=25)
 perfect = NumericFigure(1.0, unbounded="no_spread")
@@ -239,7 +240,7 @@ def table(rows):
 
 
 def agreement(rows, confidence=0.95):
-    return numeric_agreement(table(rows), PAIR_VALUES, confidence)
+    return numeric_agreement(table(rows), PAIR_NUMBERS, confidence)
 
 
 def expanded(rows):
@@ -247,7 +248,7 @@ def expanded(rows):
 
 
 def of_numbers(first, second):
-    values = {number: float(number) for number in [*first, *second]}
+    values = numeric_whole_numbers({number: float(number) for number in [*first, *second]})
     return numeric_agreement(table(list(zip(first, second, strict=True))), values)
 
 
@@ -359,7 +360,7 @@ def test_figures_of_few_items():
     assert three.pearson.unbounded == "too_few_items"
     assert None not in {three.concordance.ci_low, three.bias.ci_low}
     with pytest.raises(InvalidOption):
-        numeric_agreement({}, PAIR_VALUES, 95)
+        numeric_agreement({}, PAIR_NUMBERS, 95)
 
 
 @pytest.mark.parametrize("other", [None, (), (1, 2), (9,)])
@@ -367,7 +368,7 @@ def test_no_items_and_no_numbers(other):
     counts, reason = {((1,), other): 3}, "not_applicable"
     if other is None:
         counts, reason = {}, "no_overlap"
-    result = numeric_agreement(counts, PAIR_VALUES).to_dict()
+    result = numeric_agreement(counts, PAIR_NUMBERS).to_dict()
     rows = [part for part in result.values() if isinstance(part, dict)]
     assert len(rows) == 7
     assert {(row["value"], row["undefined"]) for row in rows} == {(None, reason)}

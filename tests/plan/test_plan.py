@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tests.helpers import count_statements
+from tests.helpers import count_statements, give
 from tracker.core.errors import InvalidOption, NotFound
 from tracker.counts.trail import change_sentence
 from tracker.history.status import status_as_json
@@ -61,8 +61,7 @@ def fill(
             other = draw.choice(3) if draw.random() > 0.7 else truth
             at = (datetime.now(UTC) - timedelta(days=number % 20, hours=1)).isoformat()
             rows.append((f"item {number}", f"person {who}", "xyz"[other], at))
-    frame = pd.DataFrame(rows, columns=["item", "annotator", "label", "labeled_at"])
-    ledger.import_frame(frame, "p", **options)
+    give(ledger, rows, "p", "labeled_at", **options)
 
 
 def ways_of(plan: Plan) -> dict[str, dict[str, Any]]:
@@ -146,7 +145,7 @@ def test_answers_that_nearly_agree_are_planned_on_their_scale(ledger: Ledger) ->
     rows = [(str(item), who, str(int(np.clip(round(mean + draw.normal()), 1, 9))))
             for item, mean in enumerate(draw.uniform(1, 9, 200)) for who in PEOPLE]  # fmt: skip
     ledger.projects.create("p", scale="interval")
-    ledger.import_frame(pd.DataFrame(rows, columns=["item", "annotator", "category"]), "p")
+    give(ledger, rows)
     now = ledger.plan("p", "alpha +-.5").now
     plan = ledger.plan("p", f"alpha +-{now.half_width * 0.85}")
     assert {"more_items", "more_answers"} <= {*ways_of(plan)}

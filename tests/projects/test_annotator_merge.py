@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
 from sqlalchemy import select
 
 from tests.audit.flags.found import Seen, listed, record
-from tests.helpers import SEVERAL, SPANS, count_statements, csv_text, standing, stored, undo
+from tests.helpers import SEVERAL, SPANS, Write, count_statements, give, standing, stored, undo
 from tracker.agreement.run import assess
 from tracker.audit.run import audit_project
 from tracker.core.errors import InvalidOption, NotFound
 from tracker.ledger import Ledger
 from tracker.storage.schema import Base
-
-Write = Callable[..., Path]
 
 HEADER = "item,annotator,category,labeled_at\n"
 # Ann and "ann b" are one: on i and j she answered under both names, at different times.
@@ -201,17 +197,8 @@ def test_what_cannot_be_done_says_why_and_changes_nothing(
     assert stored(sqlite_ledger) == before
 
 
-HEAD = ("item", "annotator", "category")
-
-
 def suggested(ledger: Ledger, project: str = "p") -> set[tuple[str, str]]:
     return {(one.name, one.into) for one in ledger.annotators.duplicates(project)}
-
-
-def fill(
-    ledger: Ledger, write: Write, rows: list[tuple[str, ...]], project: str = "p", **how: Any
-) -> None:
-    ledger.import_file(write(csv_text([HEAD, *rows])), project, empty="skipped", **how)
 
 
 ALIKE = [
@@ -232,63 +219,55 @@ UNLIKE = [
 ]
 
 
-def test_names_that_look_alike_are_suggested_with_the_reason(
-    sqlite_ledger: Ledger, write: Write
-) -> None:
+def test_names_that_look_alike_are_suggested_with_the_reason(sqlite_ledger: Ledger) -> None:
     for name, other, why in ALIKE:
         rows = [("1", name, "x"), ("2", other, "x"), ("2", "bob", "x")]
-        fill(sqlite_ledger, write, rows, name)
+        give(sqlite_ledger, rows, name)
         (found,) = sqlite_ledger.annotators.duplicates(name)
         assert {found.name, found.into} == {name, other}
         assert why in found.why, name
     for name, other in UNLIKE:
-        fill(sqlite_ledger, write, [("1", name, "x"), ("2", other, "x")], f"{name} {other}")
+        give(sqlite_ledger, [("1", name, "x"), ("2", other, "x")], f"{name} {other}")
         assert suggested(sqlite_ledger, f"{name} {other}") == set(), (name, other)
 
 
-def test_suggestion_follows_the_fuller_name_and_names_no_two_people(
-    sqlite_ledger: Ledger, write: Write
-) -> None:
+def test_suggestion_follows_the_fuller_name_and_names_no_two_people(sqlite_ledger: Ledger) -> None:
     for goes, stays in (
         ("ann", "Ann Lee"), ("A. Lee", "Ann Lee"), ("17", "ann@b.example"), ("Jörg", "Joerg"),
     ):  # fmt: skip
         more = {"Joerg": stays}.get(stays, goes)  # a name that is not fuller stays by its answers
-        fill(sqlite_ledger, write, [("1", goes, "x"), ("2", stays, "x"), ("3", more, "x")], goes)
+        give(sqlite_ledger, [("1", goes, "x"), ("2", stays, "x"), ("3", more, "x")], goes)
         assert suggested(sqlite_ledger, goes) == {(goes, stays)}
     people = ("ann", "Ann Lee", "Ann Smith")  # a first name of two people
-    fill(sqlite_ledger, write, [("1", name, "x") for name in people], "first names")
+    give(sqlite_ledger, [("1", name, "x") for name in people], "first names")
     assert suggested(sqlite_ledger, "first names") == set()
-    fill(sqlite_ledger, write, [("1", "ada", "x"), ("2", "Ada", "x")], "kinds")
+    give(sqlite_ledger, [("1", "ada", "x"), ("2", "Ada", "x")], "kinds")
     sqlite_ledger.annotators.kind("kinds", "Ada", "model")
     assert suggested(sqlite_ledger, "kinds") == set()
     rows = [("1", "7", "x"), ("2", "ada@x.example", "x"), ("1", "bob@x.example", "x")]
-    fill(sqlite_ledger, write, rows)
+    give(sqlite_ledger, rows)
     # 7 and bob answered the same item
     assert suggested(sqlite_ledger) == {("7", "ada@x.example")}
-    fill(sqlite_ledger, write, [("3", "8", "x")])
+    give(sqlite_ledger, [("3", "8", "x")])
     assert suggested(sqlite_ledger) == set(), "ada may be 7 or 8"
 
 
-def test_answers_that_both_gave_are_counted_over_all_questions(
-    ledger: Ledger, write: Write
-) -> None:
+def test_answers_that_both_gave_are_counted_over_all_questions(ledger: Ledger) -> None:
     tone = [("1", "Ada", "x"), ("1", "ada", "x"), ("2", "Ada", "x"), ("2", "ada", "y"),
             ("3", "Ada", "x"), ("3", "ada", "")]  # fmt: skip
     tags = [("1", "Ada", "x"), ("1", "Ada", "y"), ("1", "ada", "y"), ("1", "ada", "x"),
             ("2", "Ada", "x"), ("2", "Ada", "y"), ("2", "ada", "x"), ("4", "ada", "x")]  # fmt: skip
-    fill(ledger, write, tone, questions=["tone"])
-    fill(ledger, write, tags, questions=["tags"], options=SEVERAL)
+    give(ledger, tone, questions=["tone"], empty="skipped")
+    give(ledger, tags, questions=["tags"], options=SEVERAL)
     (found,) = ledger.annotators.duplicates("p")
     assert (found.common.answers, found.common.different) == (5, 3)
     assert ledger.annotators.common("p", "ada", "Ada") == found.common
 
 
-def test_the_number_of_statements_does_not_depend_on_the_people(
-    ledger: Ledger, write: Write
-) -> None:
+def test_the_number_of_statements_does_not_depend_on_the_people(ledger: Ledger) -> None:
     numbers = []
     for n in (2, 20):
-        fill(ledger, write, [(str(k), f"{word}{k}", "x") for k in range(n) for word in ("a", "A")])
+        give(ledger, [(str(k), f"{word}{k}", "x") for k in range(n) for word in ("a", "A")])
         with count_statements(ledger.database.engine) as counted:
             assert len(ledger.annotators.duplicates("p")) == n
         numbers.append(counted.number)

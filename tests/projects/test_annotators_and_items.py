@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
-import pandas as pd
 import pytest
 from sqlalchemy import select
 
-from tests.helpers import count_statements, fates, standing, stored, undo
+from tests.helpers import Write, count_statements, fates, give, standing, stored, undo
 from tracker.core.errors import InvalidOption, NotFound, Refused, TrackerError
 from tracker.counts.filter import make_answer_filter
 from tracker.imports.loader import Rejected
@@ -19,7 +16,6 @@ from tracker.ledger import Ledger
 from tracker.projects import annotators
 from tracker.storage.schema import AnnotatorAttribute, Change, ItemAlias
 
-Write = Callable[..., Path]
 ANSWERS = "item,annotator,category\n i,ann@x.org,x\n i,B,y\n j,ann@x.org,x"
 
 
@@ -80,13 +76,10 @@ def test_an_item_is_shown_as_it_was_on_either_clock(ledger: Ledger, write: Write
     assert listed == [2, 2, 0, 2]
 
 
-COLUMNS = ["item", "annotator", "category", "labeled_at"]
-
-
 def work_of_ten_days(ledger: Ledger) -> None:
     rows = [(f"i{n}", who, "x", f"2026-10-{n + 1:02}T12:00") for n in range(10)
             for who in (("ada", "carla") if n < 9 else ("ada",))]  # fmt: skip
-    ledger.import_frame(pd.DataFrame(rows, columns=COLUMNS), "p")
+    give(ledger, rows, "p", "labeled_at")
 
 
 def test_whoever_left_is_asked_for_nothing_more_and_counts_as_before(ledger: Ledger) -> None:
@@ -101,7 +94,7 @@ def test_whoever_left_is_asked_for_nothing_more_and_counts_as_before(ledger: Led
     assert ledger.agreement("p").to_dict() == figures
     # The day that they left on lies in Berlin, where it ends at 22:00 UTC.
     late = [("j", "carla", "x", "2026-10-10T21:00"), ("k", "carla", "x", "2026-10-10T22:00")]
-    (warning,) = ledger.import_frame(pd.DataFrame(late, columns=COLUMNS), "p").warnings
+    (warning,) = give(ledger, late, "p", "labeled_at").warnings
     assert warning.startswith("carla left on 2026-10-10, and has labels of later days: 1; ")
     ledger.annotators.back("p", "carla")
     assert ledger.status("p").to_dict()["annotators_gone"] == []
@@ -295,7 +288,7 @@ REFUSED: list[tuple[str, str, type[TrackerError], str]] = [
 ]
 
 
-def test_what_cannot_be_another_key_is_refused(aliased: Ledger, write: Write) -> None:
+def test_what_cannot_be_another_key_is_refused(aliased: Ledger) -> None:
     aliased.items.alias("p", "a1", "k1")
     for item, alias, error, told in REFUSED:
         with pytest.raises(error, match=told):

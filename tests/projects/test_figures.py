@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from math import inf
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
-from sqlalchemy import Connection
+from sqlalchemy import Connection, delete, func, select
 
 from tests.filled import FillOnce
 from tests.helpers import write_file
@@ -27,6 +28,7 @@ from tracker.history.curve import rebuilt_curve
 from tracker.history.status import project_status
 from tracker.imports.undo import list_imports, undo_import
 from tracker.ledger import Ledger
+from tracker.projects import kept
 from tracker.projects.categories import category_names, merge_categories, project_labels_by_category
 from tracker.projects.identities import erase_annotator, merge_annotators
 from tracker.projects.projects import find_project
@@ -34,6 +36,7 @@ from tracker.projects.questions import QuestionInfo, list_questions
 from tracker.report.gather import gather_report
 from tracker.report.gathered import Asked
 from tracker.storage.as_of import Moment, as_it_was
+from tracker.storage.schema import KeptTally
 
 QUESTIONS = ("tone", "topic")
 HEADER = "item,annotator,tone,topic,labeled_at"
@@ -119,6 +122,38 @@ def test_after_each_change_figures_are_those_of_a_ledger_that_keeps_none(
     for name in names:
         CHANGES[name](ledger)
         assert figures(serving, whole=whole) == figures(ledger, whole=whole), name
+
+
+@pytest.mark.parametrize(
+    ("names", "whole"),
+    [
+        (("import", "scale", "people", "erased", "guideline"), False),
+        pytest.param(tuple(CHANGES), True, marks=exhaustive),
+    ],
+    ids=["some", "all"],
+)
+def test_after_each_change_stored_figures_are_those_computed_anew(
+    ledger: Ledger,
+    fill_once: FillOnce,
+    monkeypatch: pytest.MonkeyPatch,
+    names: tuple[str, ...],
+    whole: bool,
+) -> None:
+    fill_once(ledger, fill)
+
+    def read(worth: float) -> dict[str, Any]:
+        monkeypatch.setattr(kept, "_WORTH_STORING", worth)
+        return figures(ledger.acting_for(None), whole=whole)
+
+    for name in names:
+        read(0.0)
+        with ledger.database.read() as connection:
+            assert connection.scalar(select(func.count()).select_from(KeptTally))
+        CHANGES[name](ledger)
+        stored = read(inf)
+        with ledger.database.write() as connection:
+            connection.execute(delete(KeptTally))
+        assert stored == read(inf), name
 
 
 ASKED = {"label": ["label=first"], "topic": ["topic=second:several"]}

@@ -2,32 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pytest
-from sqlalchemy import func, select, text
+from sqlalchemy import Connection, func, select, text
 
 from tests.audit.flags.found import Seen, record
-from tests.helpers import ONE, SEVERAL, SPANS, fates, question_of, standing, stored, undo
+from tests.helpers import (
+    ONE,
+    SEVERAL,
+    SPANS,
+    Write,
+    count_statements,
+    fates,
+    question_of,
+    standing,
+    stored,
+    undo,
+)
 from tests.profiles import exhaustive
 from tracker.core import clock
 from tracker.core.errors import InvalidOption, NotFound, Refused, TrackerError
 from tracker.imports.loader import Rejected
 from tracker.ledger import Ledger
 from tracker.projects import projects
-from tracker.projects.annotators import rename_annotator
+from tracker.projects.annotators import list_annotators, rename_annotator
 from tracker.projects.categories import category_names, project_labels_by_category, rename_category
 from tracker.projects.item_links import item_address, media_of, origin_of
 from tracker.projects.notes import add_note, list_notes, remove_note
 from tracker.projects.questions import QuestionOptions, create_project
 from tracker.projects.settings import set_question
+from tracker.storage.as_of import Moment, as_it_was
 from tracker.storage.schema import Change
 
-Write = Callable[..., Path]
 ANSWERS = "item,annotator,category,gold,text\n i,A,x,x,t\n i,B,y,x,t\n j,A,x,,\n j,B,x,,"
 
 
@@ -87,8 +96,8 @@ def test_a_purge_leaves_a_tombstone_and_nothing_else(ledger: Ledger, write: Writ
     ledger.import_file(write(ANSWERS), "kept", keep=["text"])
     ledger.audit("kept", record=True)
     ledger.snapshot("kept")
-    before = stored(ledger)
     figures = ledger.agreement("kept").to_dict()
+    before = stored(ledger)
     for _ in range(2):
         ledger.import_file(write(ANSWERS), "p", keep=["text"])
         ledger.import_file(write("item,annotator,category\n i,A,y"), "p")
@@ -207,6 +216,25 @@ def alpha(ledger: Ledger, **asked: Any) -> float | None:
 def changes(ledger: Ledger) -> int:
     with ledger.database.read() as connection:
         return connection.scalar(select(func.count(Change.id))) or 0
+
+
+def test_a_transaction_that_only_reads_asks_once(ranked: Ledger) -> None:
+    def people(connection: Connection, project: projects.ProjectInfo) -> list[str]:
+        return [annotator.name for annotator in list_annotators(connection, project)]
+
+    with ranked.writing("p") as (connection, project):
+        assert people(connection, project) == ["A", "B"]
+        rename_annotator(connection, project, "A", "Ann")
+        assert people(connection, project) == ["Ann", "B"]
+    ranked.imports.undo(1)
+    with ranked.reading("p") as (connection, project):
+        assert people(connection, project) == ["Ann"]
+        with count_statements(ranked.database.engine) as statements:
+            assert people(connection, project) == ["Ann"]
+        assert statements.number == 0
+        with as_it_was(connection, project.id, Moment(through=2)):
+            assert people(connection, project) == ["Ann", "B"]
+        assert people(connection, project) == ["Ann"]
 
 
 def test_settings_change_and_are_known_as_they_were(ranked: Ledger, write: Write) -> None:

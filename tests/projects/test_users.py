@@ -6,10 +6,10 @@ import re
 from pathlib import Path
 
 import argon2
-import pandas as pd
 import pytest
 from argon2 import PasswordHasher, extract_parameters
 
+from tests.helpers import give
 from tests.storage.test_check_and_backup import rows
 from tracker.core import clock
 from tracker.core.errors import InvalidOption, NotFound
@@ -17,9 +17,7 @@ from tracker.ledger import Ledger
 from tracker.projects.users import NOBODY
 
 PASSWORD = "correct horse battery"
-ANSWERS = pd.DataFrame(
-    [("i", "a:b", "x"), ("i", "c", "y")], columns=["item", "annotator", "category"]
-)
+ANSWERS = [("i", "a:b", "x"), ("i", "c", "y")]
 
 
 def test_user_is_known_by_name_and_password_alone(ledger: Ledger) -> None:
@@ -113,7 +111,7 @@ def test_new_password_ends_the_sessions_and_a_new_role_does_not(ledger: Ledger) 
 
 
 def test_a_user_is_bound_to_annotators_whatever_colons_names_have(ledger: Ledger) -> None:
-    ledger.import_frame(ANSWERS, "p:q")
+    give(ledger, ANSWERS, "p:q")
     made = ledger.users.add("ada", "annotator", password=None, annotators=["p:q:a:b", "p:q:c"])
     assert made.annotators == (("p:q", "a:b"), ("p:q", "c"))
     for text, error in [("p:q", NotFound), ("pq", InvalidOption), ("p:q:z", NotFound)]:
@@ -123,8 +121,8 @@ def test_a_user_is_bound_to_annotators_whatever_colons_names_have(ledger: Ledger
 
 
 def test_an_erased_annotator_or_project_leaves_the_user(ledger: Ledger) -> None:
-    ledger.import_frame(ANSWERS, "p")
-    ledger.import_frame(ANSWERS, "q")
+    give(ledger, ANSWERS, "p")
+    give(ledger, ANSWERS, "q")
     ledger.users.add("ada", "annotator", password=None, annotators=["p:c", "q:c"])
     ledger.annotators.erase("p", "c")
     assert ledger.users.show("ada").annotators == (("q", "c"),)
@@ -180,7 +178,7 @@ def test_use_of_a_token_is_written_once_a_day(
 
 
 def test_a_copy_lets_nobody_in(ledger: Ledger, tmp_path: Path) -> None:
-    ledger.import_frame(ANSWERS, "p")
+    give(ledger, ANSWERS, "p")
     ledger.users.add("ada", "annotator", password=PASSWORD, annotators=["p:c"])
     ledger.tokens.add("t", "annotator", "ada")
     ledger.users.signing_key()

@@ -7,7 +7,6 @@ import resource
 import signal
 import sqlite3
 import stat
-from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,7 @@ from typing import Any
 import pytest
 from sqlalchemy import Connection, select, text
 
-from tests.helpers import standing, stored
+from tests.helpers import Write, standing, stored
 from tests.storage.rows import APPEND_ONLY, fill
 from tracker.core.errors import DatabaseUnusable, InvalidOption
 from tracker.ledger import Ledger
@@ -101,9 +100,7 @@ def test_check_and_backup_need_a_ledger(tmp_path: Path, empty_url: str) -> None:
     assert {path.name for path in tmp_path.iterdir()} <= {"nothing.db", "empty.db"}
 
 
-def test_backup_of_a_file_in_use(
-    sqlite_ledger: Ledger, write: Callable[..., Path], tmp_path: Path
-) -> None:
+def test_backup_of_a_file_in_use(sqlite_ledger: Ledger, write: Write, tmp_path: Path) -> None:
     sqlite_ledger.import_file(write("item,annotator,category\n i,A,x"), "p")
     target = tmp_path / "copy.db"
     with sqlite_ledger.database.write() as connection:
@@ -186,7 +183,6 @@ def test_backup_that_cannot_be_made_says_why(
     assert {path.name for path in tmp_path.iterdir()} == names
 
 
-Write = Callable[..., Path]
 WIDE = "item,annotator,tone,marks,team,confidence\n"
 ROWS = (
     "i,A,good,3,x,.5\ni,B,bad,,x,\nj,A,good,1,y,.25\nj,B,good,2,y,1\n"

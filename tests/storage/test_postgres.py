@@ -17,7 +17,7 @@ from sqlalchemy import URL, event, inspect, make_url, text
 from sqlalchemy.exc import IntegrityError, ProgrammingError
 
 from tests.cli.conftest import Run, answers, folder, run  # noqa: F401 - fixtures
-from tests.helpers import standing, stored
+from tests.helpers import Write, standing, stored
 from tests.house import CHECKOUT
 from tracker.core.errors import DatabaseUnusable, InvalidOption, NotFound
 from tracker.ledger import Ledger
@@ -260,7 +260,7 @@ def ledger_in(url: str, name: str) -> Ledger:
     return Ledger(changed.render_as_string(hide_password=False))
 
 
-def test_two_ledgers_in_one_database(empty_postgres_url: str, write: Callable[..., Path]) -> None:
+def test_two_ledgers_in_one_database(empty_postgres_url: str, write: Write) -> None:
     database = ledger_in(empty_postgres_url, "nobody").database
     with database.read() as connection:
         assert connection.scalar(text("SELECT count(*) FROM projects")) == 0

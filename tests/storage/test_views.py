@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from itertools import count
 from pathlib import Path
@@ -17,7 +17,7 @@ from sqlalchemy import inspect, text
 
 from tests.audit.flags.found import Seen, listed, record, record_in, shown
 from tests.filled import FillOnce
-from tests.helpers import SEVERAL, SPANS, undo, write_file
+from tests.helpers import SEVERAL, SPANS, Write, undo, write_file
 from tests.house import CHECKOUT
 from tests.storage.seals.furnished import furnished
 from tracker.agreement.groups import agreement_by_item
@@ -27,7 +27,6 @@ from tracker.projects.annotators import set_annotator_kind
 from tracker.projects.identities import erase_annotator, merge_annotators
 from tracker.storage.views import VIEWS
 
-Write = Callable[..., Path]
 PAGE = (CHECKOUT / "docs" / "views.md").read_text("utf-8")
 EXAMPLES = re.findall(r"```sql\n(SELECT.*?)```", PAGE, re.DOTALL)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from itertools import count
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,7 +12,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from sqlalchemy import select
 
-from tests.helpers import count_statements, standing, stored, undo
+from tests.helpers import Write, count_statements, standing, stored, undo
 from tests.profiles import both, examples
 from tests.sync.source import MINUTE, START, Source, result, sync
 from tracker.core import clock
@@ -24,7 +23,6 @@ from tracker.storage.as_of import Moment, as_it_was
 from tracker.storage.schema import Change, Label
 from tracker.sync.label_studio import EventResult
 
-Write = Callable[..., Path]
 COLUMNS = ("item", "annotator", "category", "pass", "labeled_at", "seconds")
 
 

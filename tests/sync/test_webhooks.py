@@ -28,9 +28,9 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 
 from tests.cli.conftest import Run, folder, run
 from tests.profiles import both
+from tests.storage.as_of.plain import Clock
 from tests.sync.listener import Listener, in_a_thread, listening
 from tests.sync.servers import free_port
-from tracker.core import clock
 from tracker.core.errors import CheckFailed, InvalidOption, NotFound, Refused
 from tracker.ledger import Ledger
 from tracker.simulate.crowds import Group, simulate_crowd
@@ -47,21 +47,9 @@ def listener() -> Iterator[Listener]:
         yield server
 
 
-class Clock:
-    """Moves on when it is told to."""
-
-    def __init__(self) -> None:
-        self.time = 1_800_000_000_000_000
-
-    def __call__(self) -> int:
-        return self.time
-
-
 @pytest.fixture
 def time(monkeypatch: pytest.MonkeyPatch) -> Clock:
-    made = Clock()
-    monkeypatch.setattr(clock, "now", made)
-    return made
+    return Clock(monkeypatch)
 
 
 def crowd(ledger: Ledger, name: str = "p", items: int = 5) -> None:
@@ -112,10 +100,10 @@ def test_a_webhook_hears_of_its_project(ledger: Ledger, listener: Listener, time
         (of_p, "p", 1), (other, None, 0)
     ]  # fmt: skip
     ledger.webhooks.deliver()
-    time.time += HOUR
+    time.moment += HOUR
     ledger.snapshot("p", name="later")
     ledger.webhooks.deliver()
-    assert [hook.delivered_at for hook in ledger.webhooks.list()] == [time.time, None]
+    assert [hook.delivered_at for hook in ledger.webhooks.list()] == [time.moment, None]
     ledger.projects.delete("p")
     assert [hook.id for hook in ledger.webhooks.list()] == [other]
 
@@ -129,14 +117,14 @@ def test_a_message_is_sent_again_later_and_given_up_after_a_day(
     listener.status = 500
     assert ledger.webhooks.deliver() == (0, 1, 0)
     assert ledger.webhooks.deliver() == (0, 0, 0)  # it waits
-    time.time += 5_000_000
+    time.moment += 5_000_000
     assert ledger.webhooks.deliver() == (0, 1, 0)
-    time.time += 5_000_000
+    time.moment += 5_000_000
     assert ledger.webhooks.deliver() == (0, 0, 0)  # longer than before
     assert ledger.webhooks.list()[0].fault == "it answered 500"
-    time.time += 25 * HOUR
+    time.moment += 25 * HOUR
     assert ledger.webhooks.deliver() == (0, 1, 1)
-    time.time += 25 * HOUR
+    time.moment += 25 * HOUR
     listener.status = 204
     assert ledger.webhooks.deliver() == (0, 0, 0)
     webhook = ledger.webhooks.list()[0]
@@ -247,10 +235,10 @@ def test_a_request_is_answered_as_before_for_a_day(ledger: Ledger, time: Clock) 
     assert requests.begin("ada", "k", "digest") == (201, "/there", "{}")
     requests.forget("bob", "k")  # a request that failed may be sent again
     assert requests.begin("bob", "k", "digest") is None
-    time.time += 2 * HOUR  # and one that died
+    time.moment += 2 * HOUR  # and one that died
     assert requests.begin("bob", "k", "digest") is None
     assert requests.begin("ada", "k", "digest") == (201, "/there", "{}")
-    time.time += 23 * HOUR
+    time.moment += 23 * HOUR
     assert requests.begin("ada", "k", "other") is None
 
 

@@ -17,18 +17,6 @@ from playwright.sync_api import Browser, ConsoleMessage, Page, Request
 from tracker.ledger import Ledger
 from tracker.web.app import create_app, listening_socket
 
-__all__ = [
-    "LOOKS",
-    "Look",
-    "Watched",
-    "axe_faults",
-    "browse",
-    "opened",
-    "running",
-    "served",
-    "visible_faults",
-]
-
 
 class Look(NamedTuple):
     """A width of the window in pixels, and a color scheme."""

@@ -6,8 +6,6 @@ from html.parser import HTMLParser
 
 from fastapi.testclient import TestClient
 
-__all__ = ["Page", "read"]
-
 _VOID = {"meta", "link", "br", "hr", "img", "input"}
 
 

@@ -8,27 +8,25 @@ from __future__ import annotations
 from contextlib import ExitStack
 from pathlib import Path
 
-import pandas as pd
 import pytest
 from playwright.sync_api import Browser, Page, expect
 from sqlalchemy import text
 
 from tests.filled import FillOnce
-from tests.helpers import write_file
+from tests.helpers import give, write_file
 from tests.judge.faces import fill_judges
 from tests.profiles import exhaustive
 from tests.web.browsing import LOOKS, axe_faults, browse, opened, served, visible_faults
 from tests.web.pages.test_answer import ITEMS, assign_items, recorded_answers
+from tests.web.people import PASSWORD
 from tests.work.test_assignments import import_items
 from tracker.ledger import Ledger
 from tracker.simulate.crowds import Group, simulate_crowd
 
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")
-COLUMNS = ["item", "annotator", "category"]
-PASSWORD = "correct horse battery"
 
 
-def fill(ledger: Ledger) -> None:
+def fill_crowd(ledger: Ledger) -> None:
     groups = [Group("honest", 5), Group("constant", 1)]
     ledger.import_rows(simulate_crowd(80, 7, groups), "p")
     ledger.record_audit_by_question("p")
@@ -38,23 +36,15 @@ def fill(ledger: Ledger) -> None:
 
 
 def fill_kinds(ledger: Ledger) -> None:
-    fill(ledger)
+    fill_crowd(ledger)
     ledger.projects.create("spans", answers="spans")
-    frame = pd.DataFrame(
-        [("1", who, "x", 0, 3) for who in "ab"], columns=[*COLUMNS, "start", "end"]
-    )
-    ledger.import_frame(frame, "spans")
+    give(ledger, [("1", who, "x", 0, 3) for who in "ab"], "spans", "start", "end")
     fill_judges(ledger)
 
 
 @pytest.fixture
 def crowd(ours: Ledger, fill_once: FillOnce) -> Ledger:
-    return fill_once(ours, fill)
-
-
-def import_ten(ledger: Ledger, project: str) -> None:
-    rows = [(str(n), who, "x") for n in range(5) for who in "ab"]
-    ledger.import_frame(pd.DataFrame(rows, columns=COLUMNS), project)
+    return fill_once(ours, fill_crowd)
 
 
 OF_PROJECT = (
@@ -100,8 +90,7 @@ def test_a_page_follows_imports_and_the_end_of_the_session(browser: Browser, cro
         page.evaluate("window.kept = 1")
         why = page.locator("details.why").first
         why.locator("summary").click()
-        other = Ledger(str(crowd.database.url))
-        other.import_frame(pd.DataFrame([("new", "x", "positive")], columns=COLUMNS), "p")
+        give(Ledger(str(crowd.database.url)), [("new", "x", "positive")])
         expect(page.locator("main")).to_contain_text("81 items")
         assert why.evaluate("one => one.open")
         assert page.evaluate("window.kept") == 1
@@ -119,7 +108,7 @@ def test_a_page_catches_up_after_the_server_restarts(browser: Browser, ours: Led
             watched.go("/projects/empty")
         page = watched.page
         expect(page.locator("#unreachable")).to_be_visible()
-        import_ten(ours, "empty")
+        give(ours, [(str(n), who, "x") for n in range(5) for who in "ab"], project="empty")
         with served(ours, port=int(base.rpartition(":")[2])):
             expect(page.locator("#words")).to_contain_text("gave 10 answers", timeout=60_000)
             expect(page.locator("#unreachable")).to_be_hidden()
@@ -127,7 +116,7 @@ def test_a_page_catches_up_after_the_server_restarts(browser: Browser, ours: Led
 
 def test_the_slider_shows_the_project_as_it_was(browser: Browser, ours: Ledger) -> None:
     rows = [(f"item {n}", who, "x", f"2026-01-{n + 1:02}") for n in range(9) for who in "ab"]
-    ours.import_frame(pd.DataFrame(rows, columns=[*COLUMNS, "labeled_at"]), "p")
+    give(ours, rows, "p", "labeled_at")
     with browse(browser, ours, "/projects/p/items?q=item") as watched:
         page = watched.page
         page.get_by_text("Now", exact=True).click()

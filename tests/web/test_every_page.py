@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
 
-import pandas as pd
 import pytest
 from fastapi.testclient import TestClient
 
 from tests.cli.commands import ROOT
+from tests.helpers import give
 from tests.web.people import browser_at, filled_ledger, signed_in
 from tests.web.reading import read
 from tracker.ledger import Ledger
@@ -44,8 +44,7 @@ def fill_hostile(ledger: Ledger) -> str:
         for n in range(12)
         for k in range(4)
     ]  # fmt: skip
-    columns = ["item", "annotator", "category", "text", "comment", "labeled_at"]
-    ledger.import_frame(pd.DataFrame(rows, columns=columns), name)
+    give(ledger, rows, name, "text", "comment", "labeled_at")
     ledger.questions.rename(name, "label", HOSTILE[5])
     ledger.notes.add(name, HOSTILE[1], "2026-01-03")
     ledger.snapshot_by_question(name, name=HOSTILE[2], note=HOSTILE[3])
@@ -54,16 +53,12 @@ def fill_hostile(ledger: Ledger) -> str:
     return name
 
 
-def _frame(*rows: tuple[object, ...], columns: str = "item annotator category") -> pd.DataFrame:
-    return pd.DataFrame([*rows], columns=columns.split())
-
-
 @pytest.fixture(scope="module")
 def ledger(tmp_path_factory: pytest.TempPathFactory) -> Ledger:
     ledger = filled_ledger(Path(tmp_path_factory.mktemp("pages")))
     ledger.projects.create("spans", answers="spans")
     spans = [(f"d{n}", who, "name", n, n + 3 + (who == "b")) for n in range(5) for who in "ab"]
-    ledger.import_frame(_frame(*spans, columns="item annotator category start end"), "spans")
+    give(ledger, spans, "spans", "start", "end")
     assert fill_hostile(ledger) == HOSTILE[0]
     ledger.projects.create("empty")
     few = [
@@ -71,7 +66,7 @@ def ledger(tmp_path_factory: pytest.TempPathFactory) -> Ledger:
         for n in range(9)
         for who, kind in (("Ada", "human"), ("ada", "human"), ("gpt", "model"), ("bo", "human"))
     ]
-    ledger.import_frame(_frame(*few, columns="item annotator category kind"), "few")
+    give(ledger, few, "few", "kind")
     ledger.record_audit_by_question("spans")
     ledger.snapshot_by_question("spans")
     return ledger

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
@@ -17,7 +18,6 @@ from httpx2 import Response
 
 from tests.profiles import exhaustive
 from tests.web.people import ROLES, browser_at, filled_ledger, form_token, signed_in
-from tracker.ledger import Ledger
 from tracker.web.app import ROUTERS
 from tracker.web.identity import SAFE, Needs, Role
 
@@ -146,18 +146,13 @@ def test_a_role_may_do_what_its_routes_need(served: Served, role: str, safe: boo
     assert me.status_code == 200, "the session is over"
 
 
-@pytest.fixture(scope="module")
-def filled(tmp_path_factory: pytest.TempPathFactory) -> Ledger:
-    return filled_ledger(tmp_path_factory.mktemp("filled"))
-
-
 @pytest.mark.parametrize(
     "role", ["annotator", "viewer", "manager", pytest.param("admin", marks=exhaustive)]
 )
-def test_no_page_shows_a_form_that_its_reader_may_not_send(filled: Ledger, role: str) -> None:
+def test_no_page_shows_a_form_that_its_reader_may_not_send(tmp_path: Path, role: str) -> None:
     posted = [one for one in ROUTES if one.method == "POST"]
     shown = set[str]()
-    with signed_in(browser_at(filled), role) as browser:
+    with signed_in(browser_at(filled_ledger(tmp_path)), role) as browser:
         for page in (one for one in ROUTES if _is_page(one, role)):
             text = browser.get(page.example).text
             for form in re.findall(r'<form[^>]*method="post"[^>]*>', text):

@@ -40,9 +40,7 @@ def browser(served: Ledger) -> Iterator[TestClient]:
         yield browser
 
 
-def test_signing_in_leads_to_the_page_and_signing_out_takes_a_form(
-    browser: TestClient,
-) -> None:
+def test_signing_in_leads_to_the_page_and_signing_out_takes_a_form(browser: TestClient) -> None:
     part = browser.get("/projects/p", headers={"hx-request": "true", "accept": "*/*"})
     assert (part.status_code, part.headers["hx-redirect"]) == (401, "/sign-in")
     page = "/projects/p?as_of=2030-01-01"

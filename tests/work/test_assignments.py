@@ -17,6 +17,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import maximum_flow
 from sqlalchemy import text
 
+from tests.helpers import give
 from tests.history.scripts import tampering
 from tests.profiles import both, examples
 from tracker.core.errors import InvalidOption, Refused, TrackerError
@@ -26,11 +27,6 @@ from tracker.work.choosing import Given
 from tracker.work.sharing import Shares, share_items
 
 _NUMBERS = count()
-
-
-def give(ledger: Ledger, rows: list[tuple[str, str, str]], project: str = "p", **more: Any) -> None:
-    frame = pd.DataFrame(rows, columns=["item", "annotator", "category"])
-    ledger.import_frame(frame, project, **more)
 
 
 def register(ledger: Ledger, items: int, project: str = "p") -> None:
@@ -158,9 +154,7 @@ def test_an_item_asked_again_waits_for_a_second_answer(ledger: Ledger) -> None:
     assert all(row.order - places[row.item, "fresh"] >= REPEATED_AFTER for row in again)
     give(ledger, [(row.item, "ada", "x") for row in rows if row.why == "fresh"])
     assert states(ledger) == {("ada", "done"): 30, ("ada", "open"): 4}
-    second = pd.DataFrame([(row.item, "ada", "x", 2) for row in again[:2]],
-                          columns=["item", "annotator", "category", "pass"])  # fmt: skip
-    ledger.import_frame(second, "p")
+    give(ledger, [(row.item, "ada", "x", 2) for row in again[:2]], "p", "pass")
     assert states(ledger)["ada", "open"] == 2
     give(ledger, [(again[2].item, "ada", "y")])  # a revision is a second answer, too
     assert states(ledger)["ada", "open"] == 1
@@ -275,9 +269,7 @@ def test_of_several_questions_one_answer_closes_what_asks_all(ledger: Ledger) ->
     assert states(ledger) == {("b", "done"): 1, ("c", "open"): 1}
 
 
-def test_an_undone_import_ends_its_assignments(
-    ledger: Ledger,
-) -> None:
+def test_an_undone_import_ends_its_assignments(ledger: Ledger) -> None:
     give(ledger, [("first", "a", "x")])
     register(ledger, 2)
     ledger.assignments.assign("p", to=["a"], answers=1)

@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 from sqlalchemy import text
 
+from tests.helpers import give
 from tests.history.scripts import tampering
-from tests.work.test_assignments import give, register
+from tests.work.test_assignments import register
 from tracker.core import clock
 from tracker.ledger import Ledger
 

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.helpers import count_rows, count_statements
+from tests.helpers import count_rows, count_statements, give
 from tests.profiles import both, examples
 from tracker.core.errors import InvalidOption, NotFound, Refused
 from tracker.ledger import Ledger
@@ -159,10 +159,8 @@ def test_answers_of_several_categories_and_questions_are_counted_each_once(ledge
         ("i", "ada", "x"), ("i", "ada", "y"), ("i", "bo", "y"), ("i", "bo", "x"), ("j", "ada", "z"),
         ("j", "bo", "x"),
     ]  # fmt: skip
-    frame = pd.DataFrame(rows, columns=["item", "annotator", "category"])
-    ledger.import_frame(frame, "p", questions=["label"], empty="skipped")
-    tones = pd.DataFrame([("i", "ada", "good")], columns=["item", "annotator", "category"])
-    ledger.import_frame(tones, "p", questions=["tone"], empty="skipped")
+    give(ledger, rows, questions=["label"], empty="skipped")
+    give(ledger, [("i", "ada", "good")], questions=["tone"], empty="skipped")
     ledger.adjudication.decide("p", "j", ["x", "z"], reason="annotator error", question="label")
     ledger.adjudication.decide("p", "i", ["x"], reason="ambiguous", question="label")
     sheet = ledger.pay.sheet("p", rate=0.5)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.work.test_assignments import by_person, give, import_items
+from tests.helpers import give
+from tests.work.test_assignments import by_person, import_items
 from tracker.core.errors import InvalidOption, NotFound, Refused
 from tracker.ledger import Ledger
 

@@ -157,7 +157,6 @@ class Reasons(Record):
 
 
 def reasons_counted(connection: Connection, selection: Selection) -> Reasons:
-    """Return the standing decisions of a question by reason."""
     question = selection.question
     standing = standing_decisions(question).subquery("standing")
     decided = (

@@ -24,7 +24,6 @@ from tracker.render.nouns import count_noun
 
 
 def annotator_group_csv_rows(annotator_groups: AnnotatorGroups) -> list[dict[str, Any]]:
-    """Return groups, then pairs of groups, as flat rows; a group has no ``second``."""
     groups = [
         {"first": group.value, "second": None, "annotators": group.annotators,
          **group.alpha.to_dict()}
@@ -67,7 +66,6 @@ def annotator_groups_view(annotator_groups: AnnotatorGroups) -> Iterator[Rendera
 
 
 def calibration_csv_rows(calibrations: Calibrations) -> list[dict[str, Any]]:
-    """Return a flat row for each bin of each annotator, and of all, whose name is empty."""
     pooled = {"annotator": None, "kind": None, **calibrations.pooled.to_dict()}
     return [
         {key: row[key] for key in _WHOLE} | calibration_bin
@@ -82,7 +80,6 @@ _WHOLE = ("annotator", "kind", "brier_score", "expected_calibration_error")
 def calibration_by_question_csv_rows(
     calibrations: ByQuestion[Calibrations],
 ) -> list[dict[str, Any]]:
-    """Return the rows of each question, then a row for each that has none and why."""
     rows = [
         {"question": name, **row}
         for name, page in calibrations.questions.items()
@@ -147,7 +144,6 @@ def pair_csv_rows(pairs: Sequence[PairAgreement]) -> list[dict[str, Any]]:
 
 
 def pairs_view(pairs: PairRows[PairAgreement]) -> Iterator[RenderableType]:
-    """Yield the pairs, the least agreeing first."""
     rows = [
         pair.to_dict()
         | ({} if pair.numeric is not None else {"reading": figure_reading_words(pair.kappa)})
@@ -160,7 +156,6 @@ def pairs_view(pairs: PairRows[PairAgreement]) -> Iterator[RenderableType]:
 
 
 def span_pair_csv_rows(pairs: Sequence[SpanPair]) -> list[dict[str, Any]]:
-    """Return pairs of a project of spans as flat rows, one per pair and measure."""
     rows = []
     for pair in pairs:
         first, second = pair.annotators
@@ -171,13 +166,11 @@ def span_pair_csv_rows(pairs: Sequence[SpanPair]) -> list[dict[str, Any]]:
 
 
 def span_pairs_view(pairs: PairRows[SpanPair]) -> Iterator[RenderableType]:
-    """Yield the pairs of a project of spans, the least agreeing first."""
     rows = [pair.to_dict() for pair in pairs.lowest()]
     yield listing_table(columns.SPAN_PAIR_COLUMNS, rows)
 
 
 def group_csv_rows(grouped_agreement: GroupedAgreement) -> list[dict[str, Any]]:
-    """Return groups as flat rows, for CSV: a column of each count and each measure."""
     rows = []
     for group in grouped_agreement.to_dict()["groups"]:
         lowest = group["summary"]["lowest"] or {"category": None, "rate": None}
@@ -207,7 +200,6 @@ def _lowest_rate(group: Mapping[str, Any]) -> float:
 
 
 def item_view(record: ItemRecord) -> Iterator[RenderableType]:
-    """Yield the item, its text and attributes, then a row per label, past ones dimmed."""
     yield Text(record.name, style="bold")
     if record.aliases:
         yield Text(f"also known as {', '.join(record.aliases)}")
@@ -220,26 +212,30 @@ def item_view(record: ItemRecord) -> Iterator[RenderableType]:
 
 
 def item_csv_rows(items: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return items as flat rows, for CSV: a column of votes per category."""
     names = sorted({name for item in items for name in item["votes"]})
     return [
         {"item": item["item"]}
         | {f"votes for {name}": item["votes"].get(name, 0) for name in names}
-        | {key: item[key] for key in ("vote_score", "entropy", "gold")}
+        | {key: cell for key, cell in item.items() if key not in {"item", "votes"}}
         for item in items
     ]
 
 
 def most_disputed_items_first(items: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    return sorted(items, key=lambda item: -(item["entropy"] or 0))
+    def agreement(item: Mapping[str, Any]) -> float:
+        f1 = item.get("span_f1_exact")
+        return -(item.get("entropy") or 0) if f1 is None else f1 - 1
+
+    return sorted(items, key=agreement)
 
 
 def items_view(items: Sequence[dict[str, Any]]) -> RenderableType:
-    return listing_table(columns.ITEM_COLUMNS, most_disputed_items_first(items))
+    of_spans = items and "spans" in items[0]
+    cells = columns.SPAN_ITEM_COLUMNS if of_spans else columns.ITEM_COLUMNS
+    return listing_table(cells, most_disputed_items_first(items))
 
 
 def confusion_csv_rows(payload: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the confusions of a question as flat rows, without the items that show them."""
     return [
         {"first": row["categories"][0], "second": row["categories"][1]}
         | {key: row[key] for key in ("disagreements", "items", "share")}

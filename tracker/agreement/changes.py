@@ -76,7 +76,6 @@ class Changed:
 
     @property
     def day(self) -> str:
-        """The day on which the level began, in the project's time zone."""
         return str(clock.day_of_moment(self.since, self.zone))
 
     def to_dict(self) -> dict[str, Any]:
@@ -103,7 +102,6 @@ class _Found(NamedTuple):
     shift: Shift
 
     def is_near(self, other: _Found) -> bool:
-        """Return whether both happened at once and in the same direction."""
         same = (self.shift.difference > 0) == (other.shift.difference > 0)
         return same and abs(self.shift.place - other.shift.place) <= 1
 
@@ -154,7 +152,6 @@ def _has_levels(curve: Curve) -> bool:
 
 
 def _certain(curves: Mapping[tuple[Subject, int], Curve]) -> Iterator[_Found]:
-    """Yield the changes that are certain and large; the p-values are those of all curves."""
     for (subject, of), curve in curves.items():
         large = _is_large_share if subject == "share" else _is_large
         if not may_shift(curve, large, LEAST_ITEMS, CERTAIN / len(curves)):
@@ -200,7 +197,6 @@ def _not_explained(
 
 
 def _of_categories(counted: Study, periods: Sequence[Period]) -> dict[tuple[Subject, int], Curve]:
-    """Return the rate of each category, and its share, as curves."""
     holding: defaultdict[int, Counter[tuple[int, int, int]]] = defaultdict(Counter)
     sizes: Counter[tuple[int, int]] = Counter()
     for place, period in enumerate(periods):

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
+from itertools import tee
 from typing import Final
 
 from sqlalchemy import Connection
@@ -106,7 +107,6 @@ def unknown_measure(name: str, fitting: Sequence[str]) -> InvalidOption:
 
 
 def count_coefficient_pairs(connection: Connection, selection: Selection, of: Sample) -> Pairs:
-    """The cross-tables of all pairs of annotators, answers coded as in the sample."""
     return Pairs(*count_pair_cells(connection, selection, of.table.answers))
 
 
@@ -186,14 +186,12 @@ class Study:
         return self.read(self.patterns, len(self.annotators))
 
     def read(self, patterns: ItemPatterns, annotators: int) -> Sample:
-        """Other patterns of the project, read in the same way."""
         return sample_under_metric(
             self.question, self.names, patterns, annotators, self.query.metric
         )
 
     @cached_property
     def marginals(self) -> Mapping[int, Mapping[Answer, int]]:
-        """On how many items each annotator gave each answer."""
         return count_annotator_marginals(self.connection, self.selection)
 
     @cached_property
@@ -231,13 +229,15 @@ class Study:
             self.estimates[name] if name in exact else None
             for name in ("conger_kappa", "light_kappa")
         )
+        count = partial(count_joint_patterns, self.connection, self.selection)
+        joint = tee(count()) if few else (count(), count())  # of few answers read once
         if isinstance(conger, Estimate) and conger.value is not None:
-            joint = count_joint_patterns(self.connection, self.selection)
-            finished["conger_kappa"] = conger_error(self.full_sample, conger, joint)
+            finished["conger_kappa"] = conger_error(self.full_sample, conger, joint[0])
         if isinstance(light, Estimate) and light.value is not None and self.pairs is not None:
-            joint = count_joint_patterns(self.connection, self.selection)
             cells, annotators = self.pairs.cells, self.pairs.annotators
-            finished["light_kappa"] = light_error(self.full_sample, light, cells, annotators, joint)
+            finished["light_kappa"] = light_error(
+                self.full_sample, light, cells, annotators, joint[1]
+            )
         return finish_coefficients(finished, self.query.confidence, self.query.interval)
 
 

@@ -120,7 +120,6 @@ PAIR_COLUMNS: Final = (
 
 
 def pair_columns(rows: Sequence[Mapping[str, object]]) -> tuple[Column, ...]:
-    """Return the columns of pairs; kappa is named after its weights."""
     weights = rows[0].get("weights", "identity") if rows else "identity"
     title = "Cohen's kappa" if weights == "identity" else f"weighted kappa ({weights})"
     return tuple(
@@ -285,7 +284,6 @@ def _reliability(key: str, title: str) -> tuple[Column, ...]:
 
 
 def annotator_group_columns(attribute: str) -> tuple[Column, ...]:
-    """Return the columns of groups of annotators by an attribute, with alpha within each."""
     return (
         _group("value", attribute),
         Column("annotators", kind="count"),
@@ -296,7 +294,6 @@ def annotator_group_columns(attribute: str) -> tuple[Column, ...]:
 
 
 def between_columns(attribute: str) -> tuple[Column, ...]:
-    """Return the columns of each two groups of annotators, with the agreement between them."""
     return (
         _group("first", attribute),
         _group("second", "and"),
@@ -338,6 +335,14 @@ ITEM_COLUMNS: Final = (
     Column("vote_score", kind="figure"),
     Column("entropy", "entropy (bits)", "figure"),
     Column("gold", kind="known"),
+)
+
+SPAN_ITEM_COLUMNS: Final = (
+    Column("item", kind="name"),
+    Column("answers", kind="count"),
+    Column("spans", kind="count"),
+    Column("span_f1_exact", "exact F1", "figure"),
+    Column("token_f1", "token F1", "figure"),
 )
 
 

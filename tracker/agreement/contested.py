@@ -26,7 +26,7 @@ from tracker.counts.items import select_votes_on_items
 from tracker.counts.selection import Selection, labels, select_answer_rows, where_counted
 from tracker.projects.categories import category_names
 from tracker.projects.items import item_texts_of
-from tracker.projects.kept import kept_with_answers
+from tracker.projects.kept import stored_with_answers
 from tracker.storage.schema import NONE_APPLIES, Category
 from tracker.storage.schema.labels import of_question
 
@@ -53,7 +53,7 @@ class Contested(Record):
     items: Sequence[ContestedItem]
 
 
-@kept_with_answers
+@stored_with_answers
 def contested_items(
     connection: Connection, selection: Selection, most: int | None = None
 ) -> Contested:
@@ -90,7 +90,6 @@ def contested_items(
 
 
 def named_votes(votes: Mapping[int, int], names: Mapping[int, str]) -> dict[str, int]:
-    """Return votes by the names of their categories, in the order of these."""
     return {name: votes[number] for number, name in names.items() if number in votes}
 
 
@@ -148,7 +147,6 @@ def _undecided(selection: Selection, answers: Subquery) -> Select[Any]:
 
 
 def count_contested(connection: Connection, selection: Selection) -> int:
-    """Return how many items their answers differ about, less those that somebody decided."""
     items = _undecided(selection, select_whole_answers(selection)).subquery("contested")
     return connection.scalar(select(func.count()).select_from(items)) or 0
 

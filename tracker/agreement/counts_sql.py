@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
+from itertools import starmap
 from typing import Any, NamedTuple
 
+import numpy as np
 from sqlalchemy import (
     BigInteger,
     ColumnElement,
@@ -24,8 +26,9 @@ from sqlalchemy import (
 from sqlalchemy import cast as sql_cast
 
 from tracker.core.results import Record
-from tracker.core.tallies import most_given, pattern_without
+from tracker.core.tallies import IntArray, most_given, pattern_without
 from tracker.counts.annotator_patterns import select_answering_annotators, select_first_truths
+from tracker.counts.kept_counts import counted_columns
 from tracker.counts.pattern_codes import wide_pattern_code
 from tracker.counts.selection import (
     Selection,
@@ -38,6 +41,7 @@ from tracker.counts.selection import (
 )
 from tracker.counts.tallies import PartTallies, count_tallies_of_parts, join_answer_pairs
 from tracker.counts.timeline import Stretches, select_dated_answers
+from tracker.engines.engine import rows_of
 from tracker.measures.accuracy import BINS, ConfidenceTally
 from tracker.projects.items import count_project_items
 from tracker.storage.schema import NONE_APPLIES, SKIPPED, Annotator, AnswerDetail, Item, PastLabel
@@ -187,7 +191,6 @@ Tallies = dict[int, list[ConfidenceTally]]
 
 
 def any_confidence(connection: Connection, selection: Selection) -> bool:
-    """Return whether any answer to the question ever had a confidence."""
     known = select(literal(1)).where(
         of_question(_details, selection.question.key), _details.c.confidence.is_not(None)
     )
@@ -268,7 +271,6 @@ def confidences_against_majority(
 
 
 def _same(first: int | str, second: int | str) -> bool:
-    """Return whether two answers are the same; several categories come in any order."""
     return read_selected_answer(first) == read_selected_answer(second)
 
 
@@ -330,8 +332,14 @@ def count_tallies_by_stretch(
     )
 
 
-PairPeriods = dict[tuple[int, int], dict[int, tuple[int, int]]]
-"""``{(first id, second id): {period: (items answered alike, items)}}``, first < second."""
+class PairPeriods(NamedTuple):
+    """How often each two annotators answered alike, by the period of the later answer."""
+
+    annotators: IntArray  # the ids of both, first < second, shape (pairs, 2)
+    pair: IntArray  # a place in them, shape (rows,), as all that follow
+    period: IntArray
+    alike: IntArray  # items answered alike
+    items: IntArray  # items that both answered
 
 
 def count_pairs_by_period(
@@ -350,16 +358,17 @@ def count_pairs_by_period(
         key += [first.c.answer, second.c.answer]
     named = [column.label(f"key_{place}") for place, column in enumerate(key)]
     statement = select(*named, func.count()).select_from(join_answer_pairs(first, second))
-    counts: PairPeriods = {}
-    grouped = statement.group_by(
-        *(column.name for column in named)
-    )  # by name: it holds bound values
-    for annotator, other, period, *answers, items in stream_rows(connection, grouped):
-        alike = answers[0] if len(answers) == 1 else _same(*answers)
-        of_pair = counts.setdefault((annotator, other), {})
-        same, all_items = of_pair.get(period, (0, 0))
-        of_pair[period] = same + items * alike, all_items + items
-    return counts
+    # By name: the columns hold bound values.
+    grouped = statement.group_by(*(column.name for column in named))
+    columns = counted_columns(connection, grouped, selection.question, len(named))
+    lower, higher, period, alike = map(np.asarray, columns[:4])
+    if len(columns) > 5:
+        alike = np.array([*starmap(_same, rows_of(columns[3:5]))], dtype=np.int64)
+    items = np.asarray(columns[-1])
+    width = int(higher.max(initial=0)) + 1
+    both, pair = np.unique(lower * width + higher, return_inverse=True)
+    annotators = np.stack(np.divmod(both, width), axis=1)
+    return PairPeriods(annotators, pair, period, alike * items, items)
 
 
 def _rows(selection: Selection, stretches: Stretches, begins: Sequence[int], name: str) -> Subquery:

@@ -15,11 +15,7 @@ from tracker.agreement.counts_sql import Inclusion, count_included_answers
 from tracker.agreement.pairs import Confusions
 from tracker.agreement.query import Query
 from tracker.agreement.result import Assessment, methods_numbers_sentence
-from tracker.agreement.run import (
-    assess,
-    assessment_of,
-    coefficients_without_annotators,
-)
+from tracker.agreement.run import assess, assessment_of, coefficients_without_annotators
 from tracker.core.errors import InvalidOption
 from tracker.core.results import Record
 from tracker.core.tallies import AnnotatorTallies, ItemPatterns
@@ -323,7 +319,6 @@ def assess_merged_categories(counted: Study, merges: Sequence[str]) -> Assessmen
 
 
 def _merges(counted: Study, merges: Sequence[str]) -> tuple[dict[int, int], dict[int, str]]:
-    """Which category becomes which, and the names that remain."""
     numbers = {name: number for number, name in counted.names.items()}
     into: dict[int, int] = {}
     names = dict(counted.names)
@@ -348,7 +343,6 @@ def _merges(counted: Study, merges: Sequence[str]) -> tuple[dict[int, int], dict
 
 
 def _parts(text: str, known: Mapping[str, int]) -> list[str]:
-    """The two or more different names in ``a+b``; a name may itself have a plus."""
     parts = next(_splits(text, frozenset(known)), ())
     if len(parts) > 1:
         return list(parts)
@@ -366,7 +360,6 @@ def _parts(text: str, known: Mapping[str, int]) -> list[str]:
 
 
 def _splits(text: str, known: frozenset[str]) -> Iterator[tuple[str, ...]]:
-    """The ways to read a text as different known names with a plus between."""
     pieces = text.split("+")
     for size in range(1, len(pieces)):
         head = "+".join(pieces[:size]).strip()

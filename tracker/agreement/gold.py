@@ -97,9 +97,7 @@ def agreement_against_gold(
     tables, items = count_gold_confusions(connection, selection)
     names = annotator_names(connection, question.project)
     categories = category_names(connection, question)
-    pooled: Counter[tuple[Answer, Answer]] = Counter()
-    for table in tables.values():
-        pooled.update(table)
+    pooled = sum(map(Counter, tables.values()), Counter[tuple[Answer, Answer]]())
     annotators = [
         (
             names[annotator],

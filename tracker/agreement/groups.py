@@ -19,6 +19,7 @@ from tracker.agreement.coefficients import (
     coefficients,
     finish_coefficients,
 )
+from tracker.agreement.counts_sql import select_span_documents
 from tracker.agreement.groups_sql import (
     GroupAnnotators,
     GroupPatterns,
@@ -47,9 +48,12 @@ from tracker.measures.intervals import Coefficient
 from tracker.measures.krippendorff import (
     cross_replication_reliability,
     krippendorff_alpha,
-    pool_two_patterns,
 )
 from tracker.measures.registry import MEASURES
+from tracker.measures.sample import Table, pattern_table_of
+from tracker.measures.spans.f1 import SPAN_MEASURES
+from tracker.measures.spans.overlap import mark_span_sets
+from tracker.measures.spans.tallies import SpanTally
 from tracker.projects.annotators import annotators_by_attribute
 from tracker.projects.categories import category_names
 from tracker.projects.items import check_item_attribute, item_names
@@ -119,7 +123,6 @@ def agreement_by_attribute(
 
 
 def _place(value: str | None, *, numbers: bool) -> tuple[bool, int, str]:
-    """Return the place of a group's value, those without one last."""
     return value is None, int(value) if numbers and value else 0, value or ""
 
 
@@ -140,7 +143,6 @@ def _pairs(
     attribute: str | None,
     annotators: Mapping[str | None, GroupAnnotators],
 ) -> dict[str | None, Mapping[tuple[Answer, Answer], int]]:
-    """The cross-table of each group that exactly two annotators answered."""
     pairs = {value: (who.first, who.last) for value, who in annotators.items() if who.number == 2}
     if not pairs:
         return {}
@@ -173,6 +175,24 @@ def agreement_by_item(
             "vote_score": _vote_score(votes, list(categories)),
             "entropy": _entropy(list(votes.values()), total),
             "gold": truths.get(item),
+        }
+
+
+def span_agreement_by_item(
+    connection: Connection, question: QuestionInfo, *, choice: AnswerFilter = EVERYTHING
+) -> Iterator[dict[str, Any]]:
+    """Yield the votes on each document, its answers and spans, its exact and token F1 of pairs."""
+    selection = select_answers(connection, question, choice)
+    names = item_names(connection, question.project)
+    votes = {row["item"]: row for row in agreement_by_item(connection, question, choice=choice)}
+    for item, _, answers in select_span_documents(connection, selection):
+        tally = SpanTally()
+        tally.add(mark_span_sets({str(number): spans for number, spans in answers.items()}))
+        figures = dict(zip(SPAN_MEASURES, tally.pooled, strict=True))
+        yield votes[names[item]] | {
+            "answers": tally.answers,
+            "spans": tally.labels,
+            **{name: figures[name].value for name in ("span_f1_exact", "token_f1")},
         }
 
 
@@ -286,10 +306,9 @@ def agreement_by_annotator_attribute(
         )
     pairs = []
     for first, second in combinations(used, 2):
-        both = _of_both(counts, first, second)
-        number = sizes[first] + sizes[second]
-        pooled = sample_under_metric(question, names, pool_two_patterns(both), number, query.metric)
-        reliability = made(cross_replication_reliability([*both.items()], pooled))
+        both, number = _of_both(counts, first, second), sizes[first] + sizes[second]
+        pooled = sample_under_metric(question, names, both[0] + both[1], number, query.metric)
+        reliability = made(cross_replication_reliability(*both, pooled))
         pairs.append(BetweenGroups(values[first], values[second], reliability))
     return AnnotatorGroups(question.project.name, attribute, selection.told, groups, pairs)
 
@@ -301,13 +320,11 @@ def _of_group(counts: Mapping[GroupPatterns, int], group: int) -> ItemPatterns:
     return ItemPatterns(dict(sorted(patterns.items())))
 
 
-def _of_both(
-    counts: Mapping[GroupPatterns, int], first: int, second: int
-) -> dict[tuple[Pattern, Pattern], int]:
-    """Return the items that both groups answered, by the patterns of their answers."""
-    patterns: Counter[tuple[Pattern, Pattern]] = Counter()
-    for group_patterns, items in counts.items():
-        by_group = dict(group_patterns)
-        if first in by_group and second in by_group:
-            patterns[by_group[first], by_group[second]] += items
-    return dict(sorted(patterns.items()))
+def _of_both(counts: Mapping[GroupPatterns, int], first: int, second: int) -> tuple[Table, Table]:
+    """Return the answers of two groups to the items that both answered, row for row."""
+    rows = [(dict(patterns), items) for patterns, items in counts.items()]
+    shared = [(row, items) for row, items in rows if row.keys() >= {first, second}]
+    left, right = (
+        pattern_table_of((row[place], items) for row, items in shared) for place in (first, second)
+    )
+    return left, right

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Final
 
@@ -18,7 +18,7 @@ from tracker.agreement.coefficients import (
 from tracker.agreement.query import Query, check_metric, sample_under_metric
 from tracker.core.errors import InvalidOption
 from tracker.core.results import Json, Record
-from tracker.core.tallies import Answer, ItemPatterns, make_pattern
+from tracker.core.tallies import Answer, ItemPatterns, Pattern, make_pattern
 from tracker.counts.filter import select_answers
 from tracker.counts.retest import Repeated, count_unrepeated_passes, select_repeated_answers
 from tracker.measures.cohen import kappa_cells
@@ -111,7 +111,11 @@ def _figures(
     wanted: Sequence[str],
     asked: Query,
 ) -> SelfAgreement:
-    table, patterns = _counts(rows)
+    table: Counter[tuple[Answer, Answer]] = Counter()
+    patterns: Counter[Pattern] = Counter()
+    for row in rows:
+        table[row.earlier, row.later] += row.times
+        patterns[make_pattern((row.earlier, row.later))] += row.times
     of = sample_under_metric(question, categories, ItemPatterns(patterns), 2, asked.metric)
     pair = Pairs([(0, 1)], kappa_cells([table], of.table.answers))
     timed = sum(row.timed for row in rows)
@@ -121,14 +125,3 @@ def _figures(
         sum(row.days for row in rows) / timed if timed else None,
         tuple(finish_coefficients(figures, asked.confidence, asked.interval)),
     )
-
-
-def _counts(
-    rows: Iterable[Repeated],
-) -> tuple[Counter[tuple[Answer, Answer]], Counter[tuple[tuple[Answer, int], ...]]]:
-    table: Counter[tuple[Answer, Answer]] = Counter()
-    patterns: Counter[tuple[tuple[Answer, int], ...]] = Counter()
-    for row in rows:
-        table[row.earlier, row.later] += row.times
-        patterns[make_pattern((row.earlier, row.later))] += row.times
-    return table, patterns

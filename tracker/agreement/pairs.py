@@ -32,12 +32,12 @@ from tracker.counts.selection import Selection
 from tracker.counts.tallies import count_item_patterns, pair_tallies, select_items_of_patterns
 from tracker.measures.accuracy import NOTHING, Confusion, category_confusions, pattern_confusions
 from tracker.measures.intervals import Coefficient
-from tracker.measures.numeric import NumericAgreement, numeric_agreement
+from tracker.measures.numeric import NumericAgreement, numeric_agreement, numeric_whole_numbers
 from tracker.measures.words import interval_undefined
 from tracker.projects.annotators import annotator_names, find_annotators
 from tracker.projects.categories import category_names, find_category
 from tracker.projects.items import item_texts_of
-from tracker.projects.kept import kept_with_answers
+from tracker.projects.kept import stored_with_answers
 from tracker.projects.names import is_numeric_category_name
 from tracker.projects.preferences import PREFERENCE
 from tracker.projects.questions import QuestionInfo
@@ -127,7 +127,7 @@ class PairRows(MadeRows[PairOf]):
         return PairRows(annotators, self.values[places], lambda some: self.make(places[some]))
 
 
-@kept_with_answers
+@stored_with_answers
 def agreement_by_pair(
     connection: Connection, question: QuestionInfo, query: Query | None = None
 ) -> PairRows[PairAgreement]:
@@ -161,9 +161,9 @@ def agreement_by_pair(
     ]
     values = None
     if asked.metric.scale_of(question) in {"interval", "ratio"}:
-        values = {
-            n: float(name) for n, name in categories.items() if is_numeric_category_name(name)
-        }
+        values = numeric_whole_numbers(
+            {n: float(name) for n, name in categories.items() if is_numeric_category_name(name)}
+        )
 
     def rows(places: IntArray) -> Iterator[PairAgreement]:
         own = order[places]
@@ -219,7 +219,7 @@ class PairsInShort:
         return [pair.to_dict() for pair in (*self.among, *more)]
 
 
-@kept_with_answers
+@stored_with_answers
 def pairs_in_short(
     connection: Connection, question: QuestionInfo, query: Query | None = None
 ) -> PairsInShort:
@@ -291,7 +291,7 @@ class Confusions(Record):
     pairs: Annotated[Sequence[ConfusedPair], Json("confusions")]
 
 
-@kept_with_answers
+@stored_with_answers
 def confused_categories(
     connection: Connection,
     question: QuestionInfo,
@@ -338,7 +338,6 @@ def confusions_of_patterns(
 
 
 def _in_order(names: Mapping[int, str], *categories: int) -> tuple[str, str]:
-    """Return the names of two categories in the order of all names."""
     first, second = (name for number, name in names.items() if number in categories)
     return first, second
 

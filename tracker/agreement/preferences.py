@@ -13,7 +13,7 @@ from sqlalchemy import Connection
 
 from tracker.agreement.query import Query
 from tracker.core.errors import InvalidOption
-from tracker.core.results import Json, Record, Shown
+from tracker.core.results import Json, Record
 from tracker.counts.comparisons import (
     ComparedItems,
     SameItems,
@@ -36,9 +36,10 @@ from tracker.measures.paired_comparisons import (
     positions,
 )
 from tracker.projects.annotators import AnnotatorInfo, list_annotators
-from tracker.projects.kept import kept_with_answers
+from tracker.projects.kept import stored_with_answers
 from tracker.projects.preferences import FIRST, SECOND, TIE
 from tracker.projects.questions import QuestionInfo
+from tracker.render.formats import Shown
 
 
 @dataclass(frozen=True)
@@ -172,7 +173,7 @@ class Preferences(Record, Shown):
     leaderboards: tuple[Leaderboard, ...]
 
 
-@kept_with_answers
+@stored_with_answers
 def preference_strengths(
     connection: Connection, question: QuestionInfo, query: Query | None = None
 ) -> Preferences:

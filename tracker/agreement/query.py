@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Final, Unpack
 
 from tracker.core.errors import InvalidOption
@@ -13,7 +14,7 @@ from tracker.counts.choosing import Selecting
 from tracker.counts.filter import EVERYTHING, AnswerFilter, make_answer_filter
 from tracker.measures.citations import full_measure_name
 from tracker.measures.intervals import ASYMMETRIC, check_interval_method
-from tracker.measures.sample import Sample, sample_for_measures
+from tracker.measures.sample import Sample, Table, sample_for_measures
 from tracker.measures.weights import DISTANCES, SCALES, WEIGHTS
 from tracker.projects.names import is_numeric_category_name, near_names
 from tracker.projects.questions import ONLY_QUESTION, QuestionInfo
@@ -125,7 +126,7 @@ def has_order(question: QuestionInfo, names: Mapping[int, str]) -> bool:
 def sample_under_metric(
     question: QuestionInfo,
     names: Mapping[int, str],
-    patterns: Iterable[tuple[Pattern, int]],
+    patterns: Iterable[tuple[Pattern, int]] | Table,
     annotators: int,
     metric: Metric = AS_DECLARED,
     marginals: Mapping[int, Mapping[Answer, int]] | None = None,
@@ -134,20 +135,25 @@ def sample_under_metric(
 
     ``names`` are all its categories by id, in order.
     """
-    several = question.answers == "several"
-    scale = metric.scale_of(question)
-    return sample_for_measures(
-        patterns,
-        annotators,
+    return read_under_metric(question, names, metric)(patterns, annotators, marginals=marginals)
+
+
+def read_under_metric(
+    question: QuestionInfo, names: Mapping[int, str], metric: Metric
+) -> partial[Sample]:
+    """Return a function of patterns and a number of annotators to their sample, as above."""
+    several, scale = question.answers == "several", metric.scale_of(question)
+    numeric = _numeric(names)
+    return partial(
+        sample_for_measures,
         categories=list(names),
         declared=question.categories_fixed,
-        values={n: float(name) for n, name in names.items()} if _numeric(names) else {},
+        values={n: float(name) for n, name in names.items()} if numeric else {},
         weighting=metric.weights or "identity",
         by_rank=scale == "ordinal",
         scale=(metric.distance or "exact") if several else scale,
         several=several,
-        ordered=has_order(question, names),
-        marginals=marginals,
+        ordered=numeric or has_order(question, names),
     )
 
 

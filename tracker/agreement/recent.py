@@ -26,12 +26,7 @@ from tracker.agreement.levels import (
     two_sided,
 )
 from tracker.core import clock
-from tracker.core.tallies import (
-    AnnotatorTallies,
-    ItemPatterns,
-    answers_in_pattern,
-    share_of_same,
-)
+from tracker.core.tallies import AnnotatorTallies, ItemPatterns, answers_in_pattern, share_of_same
 from tracker.counts.tallies import count_annotator_tallies
 from tracker.measures.category_rates import category_rates
 from tracker.measures.disagreement import explained_by_items
@@ -78,7 +73,6 @@ class Recent:
 
     @property
     def day(self) -> str:
-        """The day on which the level began, in the project's time zone."""
         return str(clock.day_of_moment(self.since, self.zone))
 
     @property

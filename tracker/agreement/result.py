@@ -10,7 +10,7 @@ from tracker.agreement.coefficients import COSTLY, are_few
 from tracker.agreement.readiness import THRESHOLDS, Readiness, ReadinessJson, readiness_of
 from tracker.agreement.sentences import few_telling, no_person, own_errors, recent_sentence
 from tracker.core.errors import InvalidOption
-from tracker.core.results import Json, Message, Record, Shown
+from tracker.core.results import Json, Message, Record
 from tracker.core.tallies import ItemPatterns
 from tracker.core.version import VERSION
 from tracker.measures.accuracy import GoldAgreement
@@ -23,6 +23,7 @@ from tracker.measures.numeric import IntraclassCorrelation
 from tracker.measures.registry import MEASURES
 from tracker.measures.sample import pattern_table_of
 from tracker.measures.words import figure_reading_words, interval_undefined
+from tracker.render.formats import Shown
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -145,7 +146,6 @@ def methods_numbers_sentence(figure: Coefficient) -> str:
 
 
 def _harmonic_mean(figure: Coefficient) -> str:
-    """Return how an F1 follows from precision and recall."""
     precision, recall = figure.details["precision"], figure.details["recall"]
     if not figure.value:
         return "no true positive: 0"
@@ -408,7 +408,6 @@ class Assessment(Shown):
 
 
 def _told(figure: Coefficient) -> dict[str, Any]:
-    """A figure as JSON, with its customary words where it has them."""
     words = benchmark_readings(figure)
     payload: dict[str, Any] = figure.to_dict()
     known = {"interval_undefined": interval_undefined(figure), "readings": words}

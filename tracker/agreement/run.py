@@ -30,7 +30,7 @@ from tracker.agreement.recent import recent_level
 from tracker.agreement.result import Assessment, Counts
 from tracker.agreement.spans import SpanFigures, SpanPair, assess_spans
 from tracker.core.errors import InvalidOption
-from tracker.core.tallies import AnnotatorTallies, Answer, ItemPatterns
+from tracker.core.tallies import AnnotatorTallies, ItemPatterns
 from tracker.counts.annotator_patterns import count_gold_confusions
 from tracker.counts.filter import select_answers
 from tracker.counts.items import count_model_answers
@@ -60,7 +60,7 @@ from tracker.measures.sample import Floats, Sample
 from tracker.projects.annotators import annotator_names
 from tracker.projects.categories import category_names
 from tracker.projects.items import check_item_attribute
-from tracker.projects.kept import kept_with_answers
+from tracker.projects.kept import stored_with_answers
 from tracker.projects.questions import QuestionInfo
 
 
@@ -219,7 +219,7 @@ def _summed(
 # -- A project assessed: tallies counted, measures and rates computed, named and put in order -----
 
 
-@kept_with_answers
+@stored_with_answers
 def assess(
     connection: Connection,
     question: QuestionInfo,
@@ -333,7 +333,7 @@ def assess_project_spans(
     return figures, selection
 
 
-@kept_with_answers
+@stored_with_answers
 def span_pair_agreement(
     connection: Connection, question: QuestionInfo, asked: Query
 ) -> tuple[SpanPair, ...]:
@@ -380,10 +380,7 @@ def _pooled_gold(connection: Connection, selection: Selection) -> GoldAgreement 
     tables, items = count_gold_confusions(connection, selection)
     if not tables:
         return None
-    pooled: Counter[tuple[Answer, Answer]] = Counter()
-    for table in tables.values():
-        pooled.update(table)
-    return accuracy_from_confusion(pooled, items)
+    return accuracy_from_confusion(sum(map(Counter, tables.values()), Counter()), items)
 
 
 def measures_of_patterns(
@@ -420,22 +417,7 @@ def assess_patterns(
     ``rated`` says whether the rates of the categories are wanted.
     """
     of = sample_under_metric(question, names, patterns, annotators, query.metric)
-    figures = coefficients(measures, of, None, query.confidence)
-    return Assessment(
-        project=question.project.name,
-        scale=query.metric.scale_of(question),
-        counts=Counts(
-            items=patterns.items,
-            items_compared=patterns.items_compared,
-            annotators=annotators,
-            answers=patterns.answers,
-            labels=patterns.labels,
-        ),
-        measures=tuple(finish_coefficients(figures, query.confidence, query.interval)),
-        rates=tuple(
-            category_rates(patterns, list(names) if rated else [], query.confidence, query.interval)
-        ),
-        categories=names,
-        gold=None,
-        patterns=patterns,
-    )
+    estimates = coefficients(measures, of, None, query.confidence)
+    figures = finish_coefficients(estimates, query.confidence, query.interval)
+    rates = None if rated else ()
+    return assessment_of(question, of, patterns, names, figures, query, rates, binary=False)

@@ -94,7 +94,6 @@ def _no_answers(project: str, *, chosen: bool) -> Text:
 
 
 def _of_late(assessment: Assessment) -> Iterator[RenderableType]:
-    """Yield what changed: the level of all, annotators, categories and shares."""
     if assessment.recent is not None:
         yield Text(assessment.recent_words, style="yellow")
         yield from _who_changed(assessment.recent, assessment.counts.annotators)
@@ -107,7 +106,6 @@ def _of_late(assessment: Assessment) -> Iterator[RenderableType]:
 
 
 def _who_changed(recent: Recent, of: int) -> Iterator[RenderableType]:
-    """Yield the categories and, if they are few, the annotators that changed."""
     parts = [f"categories: {', '.join(recent.categories)}"] * bool(recent.categories)
     parts += [f"annotators: {', '.join(recent.annotators)}"] * (
         0 < len(recent.annotators) <= of / 2
@@ -142,7 +140,6 @@ def _lead(assessment: Assessment) -> Iterator[Text]:
 
 
 def _lazy_pair(assessment: Assessment, lowest: CategoryRate, name: str) -> Iterator[Text]:
-    """Yield a warning if raw agreement hides a category that nobody agrees on."""
     raw = next((c.value for c in assessment.measures if c.measure == "percent_agreement"), None)
     if raw is None or lowest.rate is None or raw < _HIGH or lowest.rate >= _LOW:
         return

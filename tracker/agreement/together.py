@@ -29,45 +29,52 @@ def annotators_who_changed(pairs: PairPeriods, shifts: Mapping[int, Shift]) -> s
     The change of two annotators' agreement is taken as the sum of a part of each, found by least
     squares; what most annotators have in common is nobody's own.
     """
-    return {annotator for annotator, shift in shifts.items() if _is_own(pairs, annotator, shift)}
+    levels = {(shift.start, shift.place) for shift in shifts.values()}
+    parts = {level: _find_parts(pairs, *level) for level in levels}
+    changed = set()
+    for annotator, shift in shifts.items():
+        part, error = parts[shift.start, shift.place].get(annotator, (0.0, np.inf))
+        least = max(_OWN * abs(shift.difference), _SURE * error)
+        if part * np.sign(shift.difference) >= least:
+            changed.add(annotator)
+    return changed
 
 
-def _is_own(pairs: PairPeriods, annotator: int, shift: Shift) -> bool:
-    rows = []
-    for both, of_periods in pairs.items():
-        before, now = np.zeros(2), np.zeros(2)
-        for period, counts in of_periods.items():
-            if period >= shift.place:
-                now += counts
-            elif period >= shift.start:
-                before += counts
-        if before[1] and now[1]:
-            rows.append((*both, *before, *now))
-    if len(rows) < _LEAST_PAIRS:
-        return False
-    lower, higher, same_before, items_before, same_now, items_now = np.array(rows).T
-    people, place = np.unique([lower, higher], return_inverse=True)
-    if annotator not in people:
-        return False
+def _find_parts(pairs: PairPeriods, start: int, place: int) -> dict[int, tuple[float, float]]:
+    """Return by how much each annotator's part exceeds the median, and its error.
+
+    The level before begins at the period ``start``, that since then at ``place``. Nothing is
+    returned if the parts of annotators cannot be told apart.
+    """
+    since = pairs.period >= place
+    sums = [
+        np.bincount(pairs.pair, counts * level, len(pairs.annotators))
+        for level in ((pairs.period >= start) & ~since, since)
+        for counts in (pairs.alike, pairs.items)
+    ]
+    both = (sums[1] > 0) & (sums[3] > 0)
+    if both.sum() < _LEAST_PAIRS:
+        return {}
+    same_before, items_before, same_now, items_now = (column[both] for column in sums)
     # Half an answer each way, so that two who always agreed have an error.
     rates = (same_before + 0.5) / (items_before + 1), (same_now + 0.5) / (items_now + 1)
     variance = sum(
         rate * (1 - rate) / (items + 1)
         for rate, items in zip(rates, (items_before, items_now), strict=True)
     )
-    weights = 1 / variance
     difference = same_now / items_now - same_before / items_before
-    normal = np.zeros((len(people), len(people)))
-    first, second = place.reshape(2, -1)
-    for left, right in ((first, first), (first, second), (second, first), (second, second)):
-        np.add.at(normal, (left, right), weights)
-    if np.linalg.cond(normal) > _SINGULAR:  # two groups that never met their own kind
-        return False
-    total = np.bincount(first, weights * difference, len(people))
-    total += np.bincount(second, weights * difference, len(people))
+    people, place_of = np.unique(pairs.annotators[both], return_inverse=True)
+    first, second = place_of.reshape(-1, 2).T
+    number, weights = len(people), 1 / variance
+    normal = np.bincount(first * number + second, weights, number**2).reshape(number, number)
+    normal += normal.T
+    normal += np.diag(normal.sum(axis=0))
+    roots = np.linalg.eigvalsh(normal)
+    if roots[-1] > _SINGULAR * roots[0]:  # two groups that never met their own kind
+        return {}
     inverse = np.linalg.inv(normal)
-    parts = inverse @ total
-    at = int(np.flatnonzero(people == annotator)[0])
-    own = (parts[at] - np.median(parts)) * np.sign(shift.difference)
-    least = max(_OWN * abs(shift.difference), _SURE * float(np.sqrt(inverse[at, at])))
-    return bool(own >= least)
+    parts = inverse @ np.bincount(
+        np.concatenate([first, second]), np.tile(weights * difference, 2), number
+    )
+    columns = np.stack([parts - np.median(parts), np.sqrt(np.diag(inverse))], axis=1)
+    return dict(zip(people.tolist(), map(tuple, columns.tolist()), strict=True))

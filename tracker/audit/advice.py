@@ -17,13 +17,13 @@ from tracker.agreement.explain import Advice, best_merges
 from tracker.agreement.pairs import confusions_of_patterns
 from tracker.agreement.query import Query
 from tracker.agreement.run import assess, assess_patterns, measures_of_patterns
-from tracker.projects.kept import kept_with_answers
+from tracker.projects.kept import stored_with_answers
 from tracker.projects.questions import QuestionInfo
 
 _ALPHA: Final = "krippendorff_alpha"
 
 
-@kept_with_answers
+@stored_with_answers
 def advice_without(
     connection: Connection,
     question: QuestionInfo,

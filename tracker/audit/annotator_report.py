@@ -24,12 +24,13 @@ from tracker.audit.result import (
 from tracker.audit.run import audit_questions
 from tracker.audit.statistics.dawid_skene import dawid_skene_competences
 from tracker.core.errors import InvalidOption
-from tracker.core.results import Json, Record, Spread, as_json, json_by_question
+from tracker.core.results import Json, Record, Spread, json_by_question
 from tracker.counts.annotator_patterns import count_joint_patterns
 from tracker.counts.filter import EVERYTHING, AnswerFilter, select_answers
 from tracker.counts.items import count_answers_per_item
 from tracker.projects.annotators import AnnotatorInfo
 from tracker.projects.questions import QuestionInfo
+from tracker.render.formats import result_as_json
 
 COMPARED_FIGURES: Final = {
     "answers": "answers",
@@ -142,7 +143,7 @@ class OwnReport:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the JSON of ``tracker annotator report``."""
-        return as_json(self)
+        return result_as_json(self)
 
 
 def annotator_own_report(audit: Audit, annotator: AuditedAnnotator, least: int) -> OwnReport:

@@ -24,14 +24,7 @@ from tracker.audit.tables import finding_item_line, finding_lines, flag_standing
 from tracker.measures.words import measure_title_words
 from tracker.monitoring import are_within_noise
 from tracker.render.blocks import listing_table
-from tracker.render.cells import (
-    Text,
-    count_cell,
-    figure_cell,
-    interval_cell,
-    level_cell,
-    sparkline,
-)
+from tracker.render.cells import Text, count_cell, figure_cell, interval_cell, level_cell, sparkline
 
 _SECONDS = "median_seconds"
 MIDDLE_HALF: Final = "The range holds the middle half of the others."

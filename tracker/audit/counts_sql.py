@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -38,6 +38,7 @@ from tracker.counts.selection import (
     where_counted,
 )
 from tracker.counts.timeline import select_dated_answers
+from tracker.projects.kept import kept_with_answers
 
 _MS = 1000.0
 
@@ -165,10 +166,20 @@ def select_joint_sample(
     Items of the ``annotators`` are wanted, whatever their share of all answers; ``since`` is the
     moment from which on an annotator's answers are late, in microseconds.
     """
-    items = None
-    if answers > MOST:
-        items = _sampled(selection, MOST / answers, annotators, pairs)
-    given = _given(selection, items, since or {})
+    late = tuple(sorted((since or {}).items()))
+    if answers <= MOST:
+        return kept_with_answers(_joint)(connection, selection, None, late)
+    sample = _sampled(selection, MOST / answers, annotators, pairs)
+    return _joint(connection, selection, sample, late)
+
+
+def _joint(
+    connection: Connection,
+    selection: Selection,
+    items: CompoundSelect[Any] | None,
+    since: Sequence[tuple[int, int]],
+) -> JointAnswers:
+    given = _given(selection, items, dict(since))
     # In order, so that items answered alike make one text; a database may ignore it.
     given = given.order_by(given.selected_columns.item_id, given.selected_columns.given)
     rows = given.subquery("given")

@@ -9,11 +9,7 @@ from typing import Final
 from sqlalchemy import Connection
 
 from tracker.audit.design import DisconnectedGroups, TextsUnderSeveralKeys
-from tracker.audit.divided import (
-    ITEMS_SHOWN,
-    DividedDefinition,
-    patterns_that_show,
-)
+from tracker.audit.divided import ITEMS_SHOWN, DividedDefinition, patterns_that_show
 from tracker.audit.divided import KIND as DIVIDED
 from tracker.audit.evidence import Evidence
 from tracker.audit.kind import Finding, ProjectFinding
@@ -61,19 +57,14 @@ def find_definitions(
     """
     bad = {flag.annotator for flag in findings if flag.state == "flagged" and not flag.remark}
     slices = _told_slices(connection, selection, evidence, categories, frozenset(bad))
-    listed = (_with_items(connection, selection, evidence, definition) for definition in divided)
+    listed = list[ProjectFinding]()
+    for definition in divided:
+        telling = patterns_that_show(definition.category, evidence.columns.patterns, ITEMS_SHOWN)
+        ids = select_items_of_patterns(connection, selection, set(telling), ITEMS_SHOWN)
+        shown_ids = [item for pattern in telling for item in ids[pattern]][:ITEMS_SHOWN]
+        names = item_names(connection, selection.question.project, shown_ids)
+        listed.append(replace(definition, items=tuple(names[item] for item in shown_ids)))
     return [*listed, *slices]
-
-
-def _with_items(
-    connection: Connection, selection: Selection, evidence: Evidence, definition: DividedDefinition
-) -> DividedDefinition:
-    """Return the definition with the names of items that show it."""
-    telling = patterns_that_show(definition.category, evidence.columns.patterns, ITEMS_SHOWN)
-    ids = select_items_of_patterns(connection, selection, set(telling), ITEMS_SHOWN)
-    listed = [item for pattern in telling for item in ids[pattern]][:ITEMS_SHOWN]
-    items = item_names(connection, selection.question.project, listed)
-    return replace(definition, items=tuple(items[item] for item in listed))
 
 
 def _told_slices(

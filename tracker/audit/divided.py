@@ -21,6 +21,7 @@ import numpy as np
 
 from tracker.audit.evidence import Evidence
 from tracker.audit.findings import make_tests
+from tracker.audit.joint_tallies import annotator_tallies_without
 from tracker.audit.kind import MINIMUM_INFORMATIVE, Finding, Key, Kind, ProjectFinding, TestResult
 from tracker.audit.kinds.category_bias import CATEGORY_BIAS
 from tracker.audit.kinds.low_agreement import LOW_AGREEMENT
@@ -28,7 +29,7 @@ from tracker.audit.kinds.severity_bias import SEVERITY_BIAS
 from tracker.audit.statistics.exact_tests import binomial
 from tracker.audit.statistics.mantel_haenszel import Usage
 from tracker.audit.statistics.pair_dependence import BoolArray
-from tracker.core.audit_tallies import JointAnswers, audit_tallies_without
+from tracker.core.audit_tallies import JointAnswers
 from tracker.core.tallies import FloatArray, IntArray, Pattern, answers_in_pattern
 
 KIND: Final = "divided_definition"
@@ -139,7 +140,7 @@ def divide_findings(
     joint, usages = None, evidence.usages
     if blind:
         joint = consult(accused)
-        rest = Evidence(audit_tallies_without(joint, blind))
+        rest = Evidence(annotator_tallies_without(joint, blind))
         usages = [usage for usage in rest.usages if usage.annotator not in blind]
     candidates = _candidates(usages)
     if not candidates:
@@ -241,11 +242,11 @@ def _own_side_stands_for(
         for flag in findings
         if flag.state == "flagged" and flag.kind in named and flag.details.get("against") != "gold"
     ]
-    merged = audit_tallies_without(_merged(joint, definition.category), ())
+    merged = annotator_tallies_without(_merged(joint, definition.category), ())
     anywhere = _standing_out((LOW_AGREEMENT,), replace(evidence, tallies=merged, gold=None))
     keys: set[Key] = set()
     for everybody, core in zip(sides, (definition.more, definition.less), strict=True):
-        tallies = audit_tallies_without(joint, {*joint.annotators.tolist()} - {*core})
+        tallies = annotator_tallies_without(joint, {*joint.annotators.tolist()} - {*core})
         stands = anywhere | _standing_out(_SIDED, replace(evidence, tallies=tallies, gold=None))
         keys |= {
             flag.key

@@ -114,6 +114,7 @@ class Evidence:
         sequences: answers in the order given; a key is (answer before, own answer, pattern).
         linked: every two annotators who share any item; shape (pairs, 2).
         models: the people's items that models answered, too; these are in nothing else.
+        only: the annotator whom most tests are about; the others' cost as much. None for all.
     """
 
     tallies: AnnotatorTallies
@@ -132,6 +133,7 @@ class Evidence:
     models: BesideModels | None = None
     files: FileTallies | None = None
     orders: Mapping[int, Sequence[Row]] | None = None
+    only: int | None = None
 
     def __post_init__(self) -> None:
         """Raise InvalidOption if alpha is not between 0 and 1."""
@@ -157,12 +159,19 @@ class Evidence:
     @cached_property
     def usages(self) -> list[Usage]:
         """Every annotator's use of every category, counted once for all kinds."""
-        return mantel_haenszel_usages(self.shared_columns)
+        return mantel_haenszel_usages(self._tested_columns)
 
     @cached_property
     def alignments(self) -> dict[int, Alignment]:
         """Every annotator's agreement with the co-annotators of the same items."""
-        return peer_agreement_alignments(self.shared_columns)
+        return peer_agreement_alignments(self._tested_columns)
+
+    @cached_property
+    def _tested_columns(self) -> TallyColumns:
+        shared, who = self.shared_columns, self.only
+        if who is None:
+            return shared
+        return tally_columns_of(AnnotatorTallies({who: shared[who]} if who in shared else {}))
 
     @cached_property
     def majorities(self) -> FloatArray:
@@ -187,4 +196,4 @@ class Evidence:
     def lacks(self, needs: Iterable[str]) -> list[str]:
         """Which of the named fields were not given, or hold nothing."""
         given = {need: getattr(self, need) for need in needs}
-        return [need for need, value in given.items() if value is None or value == {}]
+        return [n for n, v in given.items() if v is None or (isinstance(v, Mapping) and not len(v))]

@@ -12,6 +12,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from tracker.audit.evidence import Evidence
+from tracker.audit.joint_tallies import annotator_tallies_without
 from tracker.audit.kind import Finding, Key, Kind, Severity, State, TestResult
 from tracker.audit.kinds import KINDS
 from tracker.audit.kinds.category_bias import CATEGORY_BIAS, category_bias_result
@@ -23,12 +24,7 @@ from tracker.audit.statistics.exact_tests import benjamini_hochberg
 from tracker.audit.statistics.mantel_haenszel import mantel_haenszel_usages
 from tracker.audit.statistics.peer_agreement import majority_kappa, majority_tables
 from tracker.audit.statistics.point_differences import Difference, point_differences
-from tracker.core.audit_tallies import (
-    Blocks,
-    JointAnswers,
-    audit_tallies_without,
-    joint_answers_of,
-)
+from tracker.core.audit_tallies import Blocks, JointAnswers, joint_answers_of
 from tracker.core.tallies import (
     AnnotatorTallies,
     Answer,
@@ -241,7 +237,7 @@ def decide_findings(
     if not excluded:
         return verdict
     left = Evidence(
-        audit_tallies_without(joint, excluded),
+        annotator_tallies_without(joint, excluded),
         several=evidence.several,
         alpha=evidence.alpha,
         floors=evidence.floors,
@@ -279,9 +275,19 @@ def judge_tests(questions: Sequence[Tests], alpha: float) -> list[dict[Key, Find
         for test in tests.results:
             q_value = None if test.p_value is None else next(q_values)
             significant = q_value is not None and q_value <= alpha
-            finding = Finding(**vars(test), q_value=q_value, significant=significant)
-            judged[-1][test.key] = finding
+            judged[-1][test.key] = Finding.from_test(test, q_value=q_value, significant=significant)
     return judged
+
+
+def is_any_confirmed(
+    kinds: Sequence[Kind], evidence: Evidence, tests: Sequence[TestResult], consult: Consult
+) -> bool:
+    """Return whether a second opinion confirms any of these, or none is asked for one of them."""
+    named = {kind.name: kind for kind in kinds if kind.confirm is not None}
+    if any(test.kind not in named for test in tests):
+        return True
+    opinions = _opinions(named, evidence, tests, consult(tests))
+    return any(opinion.agrees for opinion in opinions.values())
 
 
 def _opinions_beside_models(
@@ -349,7 +355,7 @@ def audit(
         key: "remark" for key, opinion in verdict.opinions.items() if opinion.slight
     }
     flags = [
-        replace(
+        Finding.from_test(
             finding,
             state=states[key],
             severity=severities.get(key, finding.severity) if states[key] == "flagged" else None,
@@ -362,8 +368,7 @@ def audit(
         for opinion in [verdict.opinions.get(key)]
         if key not in dropped
     ]
-    place = {name: index for index, name in enumerate(KINDS)}
-    return sorted(flags, key=lambda flag: _sort_key(flag, place))
+    return sorted(flags, key=_sort_key)
 
 
 def not_applicable_kinds(evidence: Evidence, kinds: Sequence[Kind] | None = None) -> dict[str, str]:
@@ -373,17 +378,10 @@ def not_applicable_kinds(evidence: Evidence, kinds: Sequence[Kind] | None = None
     return {kind: needs[0] for kind, needs in missing.items() if needs}
 
 
-def _sort_key(flag: Finding, place: dict[str, int]) -> tuple[int, int, int, float, int, int]:
+def _sort_key(flag: Finding) -> tuple[int, int, int, float, int, int]:
     category = -1 if flag.category is None else flag.category
-    other = flag.other or 0
-    return (
-        flag.annotator,
-        _ORDER[flag.state],
-        place[flag.kind],
-        _comparable(flag.p_value),
-        category,
-        other,
-    )
+    rank = _ORDER[flag.state], [*KINDS].index(flag.kind), _comparable(flag.p_value)
+    return (flag.annotator, *rank, category, flag.other or 0)
 
 
 class Part(NamedTuple):

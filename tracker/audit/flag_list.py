@@ -20,6 +20,7 @@ from tracker.audit.flags import (
     flag_appeals,
     flag_changes,
     flag_states,
+    is_of_flag,
     named_flag,
     read_flag_evidence,
     select_last_numbers,
@@ -244,22 +245,22 @@ def _rows(project: ProjectInfo) -> tuple[Select[Any], Any]:
         .join(settled, settled.c.flag_id == FlagRow.id)
         .join(latest, latest.c.flag_id == FlagRow.id)
         .join(newest, newest.c.flag_id == FlagRow.id)
-        .join(first, _of(first.c) & (first.c.number == 1))
-        .join(last, _of(last.c) & (last.c.number == latest.c.number))
-        .join(change, _of(change.c) & (change.c.number == newest.c.number))
+        .join(first, is_of_flag(first.c) & (first.c.number == 1))
+        .join(last, is_of_flag(last.c) & (last.c.number == latest.c.number))
+        .join(change, is_of_flag(change.c) & (change.c.number == newest.c.number))
         .where(FlagRow.project_id == project.id)
         .order_by(FlagRow.id)
     )
     return statement, settled.c.state
 
 
-def _of(table: Any) -> Any:
-    return (table.project_id == FlagRow.project_id) & (table.flag_id == FlagRow.id)
-
-
 def _recorded(row: Row[Any], names: Names, appeals: Mapping[int, Appeal]) -> Flag:
     subject = FlagSubject(**names.of(row))
-    evidence = _with_sentence(read_flag_evidence(row.evidence, names.annotators), subject, names)
+    evidence = read_flag_evidence(row.evidence, names.annotators)
+    if subject.annotator is None:
+        evidence["why"] = definitions_sentence(evidence, names.project)
+    else:
+        evidence = finding_json_with_sentence(evidence, subject.annotator, subject.with_)
     return Flag(
         **vars(subject),
         state=row.state,
@@ -280,15 +281,6 @@ def _recorded(row: Row[Any], names: Names, appeals: Mapping[int, Appeal]) -> Fla
         why=evidence["why"],
         evidence=evidence,
     )
-
-
-def _with_sentence(
-    evidence: Mapping[str, Any], subject: FlagSubject, names: Names
-) -> Mapping[str, Any]:
-    """Return the figures when it was last seen, with a sentence."""
-    if subject.annotator is None:
-        return {**evidence, "why": definitions_sentence(evidence, names.project)}
-    return finding_json_with_sentence(evidence, subject.annotator, subject.with_)
 
 
 def _observed(evidence: Mapping[str, Any]) -> float | None:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import astuple, dataclass, field, replace
 from itertools import count
+from operator import add
 from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, TypeAlias
 
-from sqlalchemy import Connection, Row, Subquery, func, insert, select
+from sqlalchemy import ColumnElement, Connection, Row, Subquery, and_, func, insert, select
 
 from tracker.core import clock
 from tracker.core.errors import InvalidOption, NotFound
@@ -91,10 +92,8 @@ def act_on_flags(
     number, InvalidOption for an act that makes no sense in a flag's state, for an appeal
     without a note, and for the outcome of an appeal that nobody made.
     """
-    by, note = (
-        check_entered_text(by, "name in --by"),
-        None if note is None else check_entered_text(note, "note"),
-    )
+    by = check_entered_text(by, "name in --by")
+    note = None if note is None else check_entered_text(note, "note")
     if action == "appeal" and note is None:
         raise InvalidOption("an appeal needs a note", "say why the finding is wrong: --note TEXT")
     # Whoever comes second waits here, and then sees what the first did.
@@ -202,16 +201,18 @@ class FlagAct(FlagSubject):
     informative: int
 
 
+def is_of_flag(rows: Any) -> ColumnElement[bool]:
+    """Return whether a row of changes or sightings is about the flag of the statement."""
+    return and_(rows.project_id == FlagRow.project_id, rows.flag_id == FlagRow.id)
+
+
 def flag_changes(
     connection: Connection, project: ProjectInfo, number: int | None = None
 ) -> list[FlagAct]:
     """What was done about a flag, or about all of a project's, in order; raises NotFound."""
     statement = (
         select(FlagRow.__table__, FlagChange.__table__)
-        .join(
-            FlagChange,
-            (FlagChange.project_id == FlagRow.project_id) & (FlagChange.flag_id == FlagRow.id),
-        )
+        .join(FlagChange, is_of_flag(FlagChange))
         .where(FlagRow.project_id == project.id)
         .order_by(FlagChange.made_at, FlagChange.flag_id, FlagChange.number)
     )
@@ -289,6 +290,10 @@ class Key(NamedTuple):
     subject: str | None = None
 
 
+_KEY = ("question_id", "annotator_id", "other_id", "kind", "category_id", "subject")
+"""The columns of `FlagRow` that hold a key, in its order."""
+
+
 @dataclass(frozen=True)
 class FlagState:
     """One flag as it stands.
@@ -328,18 +333,11 @@ def flag_states(connection: Connection, project: ProjectInfo) -> dict[int, FlagS
     moment = func.max(FlagChange.made_at).label("moment")
     changes = select_last_numbers(FlagChange, project, "changes_made", moment)
     sightings = select_last_numbers(FlagSighting, project, "times_seen")
-    last_seen = (FlagSighting.flag_id == sightings.c.flag_id) & (
-        FlagSighting.number == sightings.c.number
-    )
+    last_seen = is_of_flag(FlagSighting) & (FlagSighting.number == sightings.c.number)
     statement = (
         select(
             FlagRow.id,
-            FlagRow.question_id,
-            FlagRow.annotator_id,
-            FlagRow.other_id,
-            FlagRow.kind,
-            FlagRow.category_id,
-            FlagRow.subject,
+            *(getattr(FlagRow, name) for name in _KEY),
             settled.c.state,
             settled.c.action,
             settled.c.made_at,
@@ -354,7 +352,7 @@ def flag_states(connection: Connection, project: ProjectInfo) -> dict[int, FlagS
         .join(settled, settled.c.flag_id == FlagRow.id)
         .join(changes, changes.c.flag_id == FlagRow.id)
         .join(sightings, sightings.c.flag_id == FlagRow.id)
-        .join(FlagSighting, last_seen & (FlagSighting.project_id == FlagRow.project_id))
+        .join(FlagSighting, last_seen)
         .where(FlagRow.project_id == project.id)
         .order_by(FlagRow.id)
     )
@@ -413,12 +411,7 @@ class Recorded:
     closed: int
 
     def __add__(self, other: Recorded) -> Recorded:
-        return Recorded(
-            self.new + other.new,
-            self.again + other.again,
-            self.reopened + other.reopened,
-            self.closed + other.closed,
-        )
+        return Recorded(*map(add, astuple(self), astuple(other)))
 
 
 @dataclass
@@ -432,9 +425,8 @@ class _Rows:
     changes: list[dict[str, Any]] = field(default_factory=list)
 
     def flag(self, number: int, key: Key) -> None:
-        names = ("question_id", "annotator_id", "other_id", "kind", "category_id", "subject")
         row = {"project_id": self.project_id, "id": number, "found_at": self.moment}
-        self.flags.append(row | dict(zip(names, key, strict=True)))
+        self.flags.append(row | dict(zip(_KEY, key, strict=True)))
 
     def sighting(
         self, flag: int, number: int, finding: Finding | ProjectFinding, evidence: str

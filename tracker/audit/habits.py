@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tracker.audit.evidence import Evidence
 from tracker.audit.statistics.exact_tests import (
@@ -16,7 +15,7 @@ from tracker.audit.statistics.exact_tests import (
     upper_tail_bounds,
 )
 from tracker.audit.statistics.peer_agreement import majority_of_others
-from tracker.core.audit_tallies import BesideModels
+from tracker.core.audit_tallies import BesideModels, SharedItems
 from tracker.core.tallies import Answer, FloatArray, Pattern, answers_in_pattern
 
 _FEWEST = 0.5  # added to either side of an odds ratio: it stays finite, and near 1 of few items
@@ -107,7 +106,37 @@ def chance_of_model_answer(own: Habits, pattern: Pattern, given: Answer) -> floa
 # -- People beside a model: how often each gives its answer where most of the others do not -------
 
 
-class GivenBesideModels:
+class SharedAnswers:
+    """Of each pair: the items that could tell, how many of them they share, and the expected.
+
+    ``chance``, ``telling`` and ``hits`` are by row: how likely both share an answer to such an
+    item, whether it could tell, and whether they do.
+    """
+
+    def __init__(
+        self, rows: SharedItems | BesideModels, chance: FloatArray, telling: Any, hits: Any
+    ) -> None:
+        def total(values: Any) -> FloatArray:
+            sums = np.bincount(rows.pair, rows.items * values, len(rows.pairs))
+            return sums.astype(np.float64)
+
+        self.items, self.telling = total(1.0), total(telling)
+        self.seen, self.expected = total(telling & hits), total(telling * chance)
+
+    def bounds(self) -> FloatArray:
+        """Return an upper bound of each pair's upper tail."""
+        return upper_tail_bounds(self.telling, self.seen, self.expected)
+
+    def tail(self, place: int, chances: Iterable[tuple[int, float]]) -> tuple[float, float]:
+        """Return the expected number and the exact tail, from so many items of each chance."""
+        total, expected = np.ones(1), 0.0
+        for items, chance in chances:
+            expected += items * chance
+            total = np.convolve(total, binomial(items, chance))
+        return expected, clamped_tail_probability(float(total[int(self.seen[place]) :].sum()))
+
+
+class GivenBesideModels(SharedAnswers):
     """Of each person and model: the items that could tell, how often both agree, the expected.
 
     A good model and good people agree much, so only those answers of a model count that fewer than
@@ -118,33 +147,20 @@ class GivenBesideModels:
     """
 
     def __init__(self, beside: BesideModels, *, minority: bool) -> None:
-        self.beside, self.minority = beside, minority
+        self.minority = minority
         telling = self._telling(beside.given, beside.answers)
-        self.items = self._total(np.ones(len(telling)))
-        self.telling = self._total(telling)
-        self.seen = self._total(telling & (beside.same > 0))
-        self.expected = self._total(telling * beside.given / beside.answers)
-
-    def bounds(self) -> FloatArray:
-        """Return an upper bound of each pair's upper tail."""
-        return upper_tail_bounds(self.telling, self.seen, self.expected)
+        super().__init__(beside, beside.given / beside.answers, telling, beside.same > 0)
 
     def again(
         self, place: int, met: Mapping[tuple[Pattern, Answer, bool], int], own: Habits
     ) -> tuple[float, float]:
         """Return the expected number and the exact tail, from the person's own habits."""
-        total, expected = np.ones(1), 0.0
-        for (pattern, given, _), items in sorted(met.items()):
-            if self._telling(dict(pattern).get(given, 0), answers_in_pattern(pattern)):
-                chance = chance_of_model_answer(own, pattern, given)
-                expected += items * chance
-                total = np.convolve(total, binomial(items, chance))
-        tail = float(total[int(self.seen[place]) :].sum())
-        return expected, clamped_tail_probability(tail)
-
-    def _total(self, values: NDArray[Any]) -> FloatArray:
-        weights = self.beside.items * values
-        return np.bincount(self.beside.pair, weights, len(self.beside.pairs)).astype(np.float64)
+        chances = (
+            (items, chance_of_model_answer(own, pattern, given))
+            for (pattern, given, _), items in sorted(met.items())
+            if self._telling(dict(pattern).get(given, 0), answers_in_pattern(pattern))
+        )
+        return self.tail(place, chances)
 
     def _telling(self, given: Any, answers: Any) -> Any:
         """Return whether so many of so many people leave open who of them gave an answer."""

@@ -59,7 +59,7 @@ class Effect:
     high: float | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class TestResult:
     """One kind's result for one annotator, and one category or other annotator if it is about one.
 
@@ -77,16 +77,16 @@ class TestResult:
 
     kind: str
     annotator: int
-    category: int | None
+    category: int | None = None
     observed: float | None
     expected: float | None
-    peers: float | None
+    peers: float | None = None
     n: int
     informative: int
     effect: Effect
     p_value: float | None
     notable: bool
-    suspicious: bool
+    suspicious: bool = False
     severity: Severity | None
     other: int | None = None
     details: Mapping[str, object] = field(default_factory=dict)
@@ -130,7 +130,7 @@ def usage_result(
     *,
     p_value: float | None,
     notable: bool,
-    suspicious: bool,
+    suspicious: bool = False,
     details: Mapping[str, object] | None = None,
 ) -> TestResult:
     """A finding about one annotator's use of one category, with the contract's figures."""
@@ -178,6 +178,14 @@ class Finding(TestResult):
     also: tuple[str, ...] = ()
     refit: Finding | None = None
     consensus: Opinion | None = None
+
+    @classmethod
+    def from_test(cls, test: TestResult, **fields: object) -> Self:
+        """Return a result with these fields; of thousands in a fifth of the time of `replace`."""
+        finding = object.__new__(cls)
+        vars(finding).update({"state": "clear", "also": (), "refit": None, "consensus": None})
+        vars(finding).update(vars(test), **fields)
+        return finding
 
     @property
     def stands_out(self) -> bool:

@@ -10,7 +10,12 @@ from typing import Any
 from sqlalchemy import Connection
 
 from tracker.audit.query import AuditQuery, audit_kinds_named
-from tracker.audit.run import MOST_MODELS, audit_with_tallies, people_giving_model_answers
+from tracker.audit.run import (
+    MOST_MODELS,
+    audit_one,
+    people_giving_model_answers,
+    span_figure_rows,
+)
 from tracker.audit.statistics.peer_agreement import untied_majority
 from tracker.core.results import Record
 from tracker.core.tallies import Answer, Pattern, answers_in_pattern, pattern_without
@@ -20,7 +25,7 @@ from tracker.measures.cohen import cohen_kappa
 from tracker.measures.intervals import Coefficient
 from tracker.projects.annotators import list_annotators
 from tracker.projects.categories import category_names
-from tracker.projects.kept import kept_with_answers
+from tracker.projects.kept import stored_with_answers
 from tracker.projects.questions import QuestionInfo
 
 CONFIDENCE = 0.95
@@ -106,7 +111,7 @@ class ModelAgreement:
         }
 
 
-@kept_with_answers
+@stored_with_answers
 def models_beside_people(
     connection: Connection,
     question: QuestionInfo,
@@ -136,51 +141,55 @@ def models_beside_people(
         ]
     if not people or not models:
         return []
-    named = {annotator.id: annotator.name for annotator in wanted}
-    alone = replace(choice, annotators=tuple(sorted(people)))
+    # People are chosen, unless others are named: the people's audit counts the same.
+    alone = choice if not choice.annotators else replace(choice, annotators=tuple(sorted(people)))
     copying = people_giving_model_answers(
         connection, question, alone, [model.id for model in models]
     )
+    named = {annotator.id: annotator.name for annotator in wanted}
     names = category_names(connection, question)
     agreements = []
     for model in models:
         out = sorted(named[number] for number in copying.get(model.id, ()))
         beside = [*(person for person in people if person not in out), model.name]
         together = replace(choice, annotators=tuple(sorted(beside)))
+        if question.answers == "spans":
+            row = span_figure_rows(connection, question, together).get(model.id)
+            if row is not None:
+                figures = row["items_shared"], row["agreement_with_peers"], None, None, None, None
+                agreements.append(ModelAgreement(model.name, *figures, [], [], out))
+            continue
         query = AuditQuery(kinds=audit_kinds_named(_KINDS), filter=together)
-        audit, tallies = audit_with_tallies(connection, question, query)
-        for row in audit.to_dict()["annotators"]:
-            if row["annotator"] == model.name:
-                met = tallies.counts.get(model.id, {})
-                agreements.append(_model(model.name, row, met, names, confidence, out))
+        evidence, findings = audit_one(connection, question, query, model.id)
+        if model.id in evidence.columns:
+            met, alignment = evidence.columns[model.id], evidence.alignments.get(model.id)
+            low, high = (alignment and alignment.observed_interval) or (None, None)
+            agreements.append(
+                ModelAgreement(
+                    model.name,
+                    alignment.n if alignment else 0,
+                    alignment.observed if alignment else None,
+                    low,
+                    high,
+                    alignment.peers if alignment else None,
+                    _kappa_with_majority(met, confidence),
+                    _categories(met, names, confidence),
+                    findings,
+                    out,
+                )
+            )
     return agreements
 
 
-def _model(
-    model: str,
-    row: Mapping[str, Any],
-    met: Mapping[tuple[Answer, Pattern], int],
-    names: Mapping[int, str],
-    confidence: float,
-    left_out: Sequence[str],
-) -> ModelAgreement:
+def _kappa_with_majority(
+    met: Mapping[tuple[Answer, Pattern], int], confidence: float
+) -> Coefficient:
     most: Counter[tuple[Answer, Answer]] = Counter()
     for (own, pattern), items in met.items():
         given = untied_majority(own, pattern) if answers_in_pattern(pattern) > 1 else None
         if given is not None:
             most[given, own] += items
-    return ModelAgreement(
-        model,
-        row["items_shared"],
-        row["agreement_with_peers"],
-        row.get("agreement_low"),
-        row.get("agreement_high"),
-        row.get("agreement_of_peers"),
-        cohen_kappa(most, confidence) if met else None,
-        _categories(met, names, confidence),
-        [flag for flag in row["flags"] if flag["state"] == "flagged"],
-        left_out,
-    )
+    return cohen_kappa(most, confidence)
 
 
 def _categories(

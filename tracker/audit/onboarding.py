@@ -22,11 +22,7 @@ from tracker.core.errors import InvalidOption
 from tracker.core.results import Record
 from tracker.core.tallies import Answer, Pattern, answers_in_pattern
 from tracker.counts.filter import AnswerFilter, select_answers
-from tracker.counts.in_turn import (
-    count_gold_items,
-    first_answers_and_patterns,
-    gold_outcomes,
-)
+from tracker.counts.in_turn import count_gold_items, first_answers_and_patterns, gold_outcomes
 from tracker.projects.annotators import (
     AnnotatorInfo,
     find_annotator,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, Unpack
 
@@ -23,7 +24,7 @@ from tracker.audit.kind import Kind, TestResult
 from tracker.audit.kinds import KINDS
 from tracker.audit.kinds.drift import drift_falls_since
 from tracker.audit.shared_sql import count_items_beside_models, count_shared_items
-from tracker.core.audit_tallies import FileTallies, JointAnswers
+from tracker.core.audit_tallies import JointAnswers
 from tracker.core.errors import InvalidOption
 from tracker.core.tallies import AnnotatorTallies, answers_in_pattern
 from tracker.counts.annotator_patterns import gold_tallies
@@ -129,9 +130,12 @@ def gather_evidence(
     if needs is None:
         asked |= {"gold", "repeats", "points"}  # figures of annotators, whatever is tested
     spans = selection.question.answers == "spans"
-    tallies, files = AnnotatorTallies(), None
-    if not spans:
-        tallies, files = _tallies(connection, selection, by_file="files" in asked)
+    tallies = AnnotatorTallies()
+    files = count_file_tallies(connection, selection) if "files" in asked and not spans else None
+    if files is not None:  # of which the others are sums
+        tallies = AnnotatorTallies(files.columns.merged(files.annotators))
+    elif not spans:
+        tallies = count_annotator_tallies(connection, selection)
     evidence = Evidence(
         tallies,
         several=selection.question.answers == "several",
@@ -140,26 +144,17 @@ def gather_evidence(
         files=files,
     )
     counted: dict[str, Any] = {
-        need: count.make(connection, selection, evidence) or None
+        need: count.make(connection, selection) or None
         for need, count in _COUNTS.items()
         if need in asked and (count.of_spans or not spans) and count.there(selection, there)
     }
-    if (pairs := counted.get("pairs")) is not None:
+    most = max(map(answers_in_pattern, evidence.columns.patterns), default=0)
+    if "pairs" in asked and not spans:
+        pairs = count_shared_items(connection, selection, most)
         counted |= {"pairs": pairs if pairs.pairs else None, "linked": pairs.linked}
     if models and "models" in asked and not spans:
-        most = _most_answers(evidence)
         counted["models"] = count_items_beside_models(connection, selection, models, most)
     return replace(evidence, **counted)
-
-
-def _tallies(
-    connection: Connection, selection: Selection, *, by_file: bool
-) -> tuple[AnnotatorTallies, FileTallies | None]:
-    """Return the tallies, and those by file if they are asked for, of which the others are sums."""
-    files = count_file_tallies(connection, selection) if by_file else None
-    if files is None:
-        return count_annotator_tallies(connection, selection), None
-    return AnnotatorTallies(files.columns.merged(files.annotators)), files
 
 
 def kinds_not_looked_for(
@@ -206,8 +201,9 @@ def gather_second_opinion(
     )
 
 
-def _points(connection: Connection, question: QuestionInfo) -> dict[int, float] | None:
+def _points(connection: Connection, selection: Selection) -> dict[int, float] | None:
     """Return each category's place in order, or its number; None if there is no order."""
+    question = selection.question
     if question.scale == "nominal" or question.answers != "one":
         return None
     names = category_names(connection, question)
@@ -215,10 +211,6 @@ def _points(connection: Connection, question: QuestionInfo) -> dict[int, float] 
         places = {category: float(place) for place, category in enumerate(names, start=1)}
         return places if has_order(question, names) else None
     return {category: float(name) for category, name in names.items()}
-
-
-def _most_answers(evidence: Evidence) -> int:
-    return max(map(answers_in_pattern, evidence.columns.patterns), default=0)
 
 
 class _Count(NamedTuple):
@@ -229,47 +221,19 @@ class _Count(NamedTuple):
         of_spans: whether a project of spans has it, too.
     """
 
-    make: Callable[[Connection, Selection, Evidence], Any]
+    make: Callable[[Connection, Selection], Any]
     there: Callable[[Selection, Present], bool] = lambda _selection, _there: True
     of_spans: bool = False
 
 
 _COUNTS = {
-    "times": _Count(
-        lambda connection, selection, _: select_answer_durations(connection, selection),
-        lambda _, there: there.seconds,
-        of_spans=True,
-    ),
-    "skips": _Count(
-        lambda connection, selection, _: skip_tallies(connection, selection),
-        lambda _, there: there.empty,
-        of_spans=True,
-    ),
-    "points": _Count(lambda connection, selection, _: _points(connection, selection.question)),
-    "gold": _Count(
-        lambda connection, selection, _: gold_tallies(connection, selection),
-        lambda selection, _: bool(selection.references),
-    ),
-    "repeats": _Count(
-        lambda connection, selection, _: repeat_tallies(connection, selection),
-        lambda _, there: there.repeats,
-    ),
-    "sequences": _Count(
-        lambda connection, selection, _: count_transitions(connection, selection),
-        lambda _, there: there.times,
-    ),
-    "blocks": _Count(
-        lambda connection, selection, _: count_timeline_blocks(connection, selection, _BLOCKS),
-        lambda _, there: there.times,
-    ),
-    "pairs": _Count(
-        lambda connection, selection, evidence: count_shared_items(
-            connection, selection, _most_answers(evidence)
-        )
-    ),
-    "orders": _Count(
-        lambda connection, selection, _: count_shown(connection, selection),
-        lambda selection, _: bool(selection.question.preference),
-    ),
+    "times": _Count(select_answer_durations, lambda _, there: there.seconds, of_spans=True),
+    "skips": _Count(skip_tallies, lambda _, there: there.empty, of_spans=True),
+    "points": _Count(_points),
+    "gold": _Count(gold_tallies, lambda selection, _: bool(selection.references)),
+    "repeats": _Count(repeat_tallies, lambda _, there: there.repeats),
+    "sequences": _Count(count_transitions, lambda _, there: there.times),
+    "blocks": _Count(partial(count_timeline_blocks, number=_BLOCKS), lambda _, there: there.times),
+    "orders": _Count(count_shown, lambda selection, _: bool(selection.question.preference)),
 }
 """The fields of the evidence that not every audit needs, each with how it is counted."""

@@ -175,8 +175,9 @@ def _cycles(columns: list[int]) -> Iterable[list[int]]:
 def _gain(rows: Iterable[_Row], meant: Relabeled) -> tuple[float, float, float, float]:
     """Return what agreement gains by relabeling, its standard error, and both agreements."""
     pairs = [
-        (row.held.get(row.own, 0.0), row.held.get(_relabeled(row.own, meant), 0.0), row.items)
+        (row.held.get(row.own, 0.0), row.held.get(relabeled, 0.0), row.items)
         for row in rows
+        for relabeled in [tuple(sorted({meant.get(category, category) for category in row.own}))]
     ]
     was, becomes, items = np.array(pairs).T
     number = items.sum()
@@ -184,7 +185,3 @@ def _gain(rows: Iterable[_Row], meant: Relabeled) -> tuple[float, float, float, 
     gain = float(items @ gains / number)
     error = math.sqrt(float(items @ (gains - gain) ** 2)) / number
     return gain, error, float(items @ was / number), float(items @ becomes / number)
-
-
-def _relabeled(own: Answer, meant: Relabeled) -> Answer:
-    return tuple(sorted({meant.get(category, category) for category in own}))

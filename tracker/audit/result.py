@@ -13,7 +13,8 @@ from tracker.audit.kinds.low_agreement import LOW_AGREEMENT, detectable_gap
 from tracker.audit.query import audit_kinds_named
 from tracker.audit.sentences import definitions_sentence
 from tracker.core.errors import InvalidOption
-from tracker.core.results import Message, Shown, as_json, json_by_question
+from tracker.core.results import Message, json_by_question
+from tracker.render.formats import Shown, result_as_json
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -162,7 +163,7 @@ class Audit(Shown):
 
     def to_dict(self, *, clear: bool = False) -> Annotated[dict[str, Any], AuditJson]:
         """Return the JSON of ``tracker audit``; ``clear`` findings only on request."""
-        return as_json(self, clear=clear)
+        return result_as_json(self, clear=clear)
 
     def finding_values(self, annotator: AuditedAnnotator, flag: Finding) -> dict[str, Any]:
         """Return one finding as JSON without its sentence, as it is reported of one annotator."""
@@ -255,21 +256,13 @@ def finding_strength(flag: Finding) -> tuple[bool, int, int, float]:
     return flag.remark, _STATES.index(flag.state), severity, p_value
 
 
-_RESTING_ON = {
-    "agreement_with_peers": "items_shared",
-    "agreement_low": "items_shared",
-    "agreement_high": "items_shared",
-    "agreement_of_peers": "items_shared",
-    "mean_difference": "items_shared",
-    "spread_of_difference": "items_shared",
-    "kappa_with_majority": "items_shared",
-    "self_agreement": "repeats",
-    "gold_accuracy": "gold_answers",
-    "median_seconds": "answers",
-    "days_active": "answers",
-    "first_answer": "answers",
-    "last_answer": "answers",
-}
+_OF_SHARED = (
+    *("agreement_with_peers", "agreement_low", "agreement_high", "agreement_of_peers"),
+    *("mean_difference", "spread_of_difference", "kappa_with_majority"),
+)
+_OF_ANSWERS = ("median_seconds", "days_active", "first_answer", "last_answer")
+_RESTING_ON = dict.fromkeys(_OF_SHARED, "items_shared") | dict.fromkeys(_OF_ANSWERS, "answers")
+_RESTING_ON |= {"self_agreement": "repeats", "gold_accuracy": "gold_answers"}
 """Each figure, and the number of answers that it rests on."""
 
 _LISTED = ("differs", "course")
@@ -307,7 +300,14 @@ def suppressed_audit(audit: Audit, least: int) -> Audit:
     Raises InvalidOption where ``least`` is negative.
     """
     check_audit_suppress_below(least)
-    annotators = tuple(_suppressed(annotator, least) for annotator in audit.annotators)
+    annotators = tuple(
+        replace(
+            annotator,
+            figures=suppressed_audit_figures(annotator.figures, least),
+            flags=tuple(flag for flag in annotator.flags if flag.n >= least),
+        )
+        for annotator in audit.annotators
+    )
     definitions = tuple(
         replace(definition, items=())
         if least > 1 and isinstance(definition, DividedDefinition)
@@ -322,13 +322,6 @@ def check_audit_suppress_below(least: int) -> None:
     """Raise InvalidOption where no cell could have fewer than so many answers."""
     if least < 0:
         raise InvalidOption(f"cells of fewer than {least} answers cannot be", "use 5, for one")
-
-
-def _suppressed(annotator: AuditedAnnotator, least: int) -> AuditedAnnotator:
-    flags = tuple(flag for flag in annotator.flags if flag.n >= least)
-    return replace(
-        annotator, figures=suppressed_audit_figures(annotator.figures, least), flags=flags
-    )
 
 
 def suppressed_audit_figures(figures: Mapping[str, Any], least: int) -> dict[str, Any]:

@@ -12,13 +12,19 @@ from sqlalchemy import Connection
 from tracker.agreement.counts_sql import select_answer_details
 from tracker.agreement.query import Query
 from tracker.agreement.run import assess_project_spans
-from tracker.audit.counts_sql import select_fastest_items
+from tracker.audit.counts_sql import MOST, select_fastest_items
 from tracker.audit.definitions import find_definitions
 from tracker.audit.design import design_findings
 from tracker.audit.details import with_explained, with_order
 from tracker.audit.divided import divide_findings
 from tracker.audit.evidence import Evidence
-from tracker.audit.findings import audit, audited_annotator_figures, judge_tests, make_tests
+from tracker.audit.findings import (
+    audit,
+    audited_annotator_figures,
+    is_any_confirmed,
+    judge_tests,
+    make_tests,
+)
 from tracker.audit.kind import Finding, Key, ProjectFinding
 from tracker.audit.kinds import KINDS
 from tracker.audit.kinds.copying import COPYING_FROM_MODELS
@@ -33,7 +39,7 @@ from tracker.audit.query import (
 from tracker.audit.relabeling import relabeling_details
 from tracker.audit.result import Audit, AuditedAnnotator
 from tracker.core import clock
-from tracker.core.tallies import AnnotatorTallies, Answer, Pattern, pattern_without
+from tracker.core.tallies import Answer, Pattern, pattern_without
 from tracker.counts.filter import EVERYTHING, AnswerFilter, select_answers
 from tracker.counts.items import ModelAnswers, count_model_answers, select_answers_to_items
 from tracker.counts.retest import select_changed_examples, select_example_items
@@ -43,7 +49,7 @@ from tracker.counts.timeline import count_active_days
 from tracker.projects.annotators import annotator_names
 from tracker.projects.categories import category_names
 from tracker.projects.items import item_names
-from tracker.projects.kept import keeps_results, kept_with_answers
+from tracker.projects.kept import keeps_results, stored_with_answers
 from tracker.projects.questions import QuestionInfo
 
 # -- The items that show a finding best, by name, with the own answer and the others' -------------
@@ -246,7 +252,7 @@ def audit_questions(
 _KEPT_EVIDENCE = 10
 
 
-@kept_with_answers
+@stored_with_answers
 def _audits(
     connection: Connection, questions: Sequence[QuestionInfo], query: AuditQuery
 ) -> list[Audit]:
@@ -255,13 +261,32 @@ def _audits(
     return [_audit(connection, query, *pair) for pair in zip(counted, judged, strict=True)]
 
 
-def audit_with_tallies(
-    connection: Connection, question: QuestionInfo, query: AuditQuery
-) -> tuple[Audit, AnnotatorTallies]:
-    """Return the audit of one question, and the tallies it rests on; none of spans."""
+def audit_one(
+    connection: Connection, question: QuestionInfo, query: AuditQuery, annotator: int
+) -> tuple[Evidence, list[dict[str, Any]]]:
+    """Return the evidence on one annotator, and what is flagged in an audit of all, as JSON.
+
+    The others are tested only if one of the annotator's own tests may be flagged: correcting for
+    all tests makes no p-value smaller, and a consensus of all answers knows of no test.
+    """
     counted = _counted(connection, question, query)
+    evidence = replace(counted.evidence, only=annotator)
+    tests = [
+        test
+        for test in make_tests(query.kinds, evidence).results
+        if test.annotator == annotator and test.notable and (test.p_value or 1.0) <= query.alpha
+    ]
+    consult = partial(gather_second_opinion, connection, counted.selection, evidence)
+    sampled = evidence.columns.number.sum() > MOST  # by what else stands out
+    if not tests or not (sampled or is_any_confirmed(query.kinds, evidence, tests, consult)):
+        return evidence, []
     (judged,) = _judged(connection, query, [counted])
-    return _audit(connection, query, counted, judged), counted.evidence.tallies
+    if not any(judged[test.key].stands_out for test in tests):
+        return evidence, []
+    audit = _audit(connection, query, counted, judged)
+    rows = zip(audit.annotators, audit.to_dict()["annotators"], strict=True)
+    (flags,) = (row["flags"] for audited, row in rows if audited.id == annotator)
+    return evidence, [flag for flag in flags if flag["state"] == "flagged"]
 
 
 def people_giving_model_answers(
@@ -328,7 +353,7 @@ def _audit(
     ]
     findings = with_explained(findings, evidence)
     if question.answers == "spans":
-        rows = _span_rows(connection, question, query.filter)
+        rows = span_figure_rows(connection, question, query.filter)
     else:
         rows = audited_figure_rows(connection, selection, evidence, categories, timed=there.times)
     names = annotator_names(connection, question.project)
@@ -372,7 +397,7 @@ def audited_annotator_rows(
 ) -> list[dict[str, Any]]:
     """Each annotator's figures as JSON, by name, without any test."""
     if question.answers == "spans":
-        rows = _span_rows(connection, question, choice)
+        rows = span_figure_rows(connection, question, choice)
     else:
         selection = select_answers(connection, question, choice)
         there = select_label_contents(connection, selection)
@@ -385,7 +410,7 @@ def audited_annotator_rows(
     return sorted(listing, key=lambda row: str(row["annotator"]))
 
 
-def _span_rows(
+def span_figure_rows(
     connection: Connection, question: QuestionInfo, choice: AnswerFilter
 ) -> dict[int, dict[str, Any]]:
     """Return annotators of spans in the columns of all; agreement is exact F1 with the rest."""

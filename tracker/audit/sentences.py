@@ -309,10 +309,7 @@ def _second_opinion(test_result: TestResult) -> str:
     if test_result["effect_measure"] == "points":
         shown = f"{observed:.2f} on average", f"{expected:.2f}"
     else:
-        shown = (
-            f"{percent_text(observed)}{right}",
-            percent_text(expected),
-        )
+        shown = f"{percent_text(observed)}{right}", percent_text(expected)
     agrees = "the consensus model agrees" if flagged else "but the consensus model does not agree"
     return (
         f"{agrees}: {shown[0]} here, where a typical annotator would "
@@ -447,8 +444,7 @@ def same_text(project: str, texts: int, items: int) -> str:
         f"({items:,} items): the answers under one are never compared with those under another, "
         "and who answers both repeats the text unseen. To make them one item each: tracker item "
         f"duplicates {of} --csv > aliases.csv; "
-        f"tracker item alias -p {of} --from aliases.csv, which says what imports to take back "
-        "before, and to repeat after it."
+        f"tracker item alias -p {of} --from aliases.csv."
     )
 
 
@@ -461,12 +457,6 @@ def weak_slice(
         f"({count_noun(items, 'item')}); elsewhere it is {figure_cell(elsewhere)}. "
         f"That explains {percent_text(explained)} of all disagreement."
     )
-
-
-def first_clause(sentence: str) -> str:
-    """Return what a sentence about a definition or a slice says first."""
-    head, _, _ = sentence.partition(", and each side")
-    return head if head.endswith(".") else f"{head}."
 
 
 # -- The sentences with which a page, a status or a gate begins -----------------------------------
@@ -484,7 +474,7 @@ def verdict_sentence(
     if subject == "pair":
         text = plainly(finding)
     elif subject == "category" and "more" in finding:
-        text = first_clause(text)
+        text = f"{text.partition(', and each side')[0].rstrip('.')}."
     elif subject in {"annotator", "import"} and "details" in finding:
         text = finding_in_short(finding, names[0], explained)
     if question is not None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from array import array
-from collections import Counter
 from collections.abc import Collection
 from dataclasses import replace
 from functools import cache
@@ -32,13 +31,10 @@ from tracker.core.audit_tallies import (
     SharedItems,
     audit_tally_of_pairs,
     beside_models_tally,
+    patterns_beside_models,
 )
 from tracker.core.tallies import Answer, IntArray, Pattern
-from tracker.counts.beside_people import (
-    count_beside_people,
-    join_people_and_models,
-    of_models,
-)
+from tracker.counts.beside_people import count_beside_people, join_people_and_models, of_models
 from tracker.counts.kept_counts import counted_pairs, counted_rows
 from tracker.counts.pattern_codes import AS_COLUMNS, Code, Packing, make_pattern_code
 from tracker.counts.selection import (
@@ -261,14 +257,8 @@ def count_links_of_annotators(
     lowest = func.min(answers.c.annotator_id).over(partition_by=answers.c.item_id)
     rows = select(answers.c.annotator_id, lowest.label("lowest")).subquery("rows")
     key = (rows.c.annotator_id, rows.c.lowest)
-    links: list[tuple[Any, ...]] = [
-        *counted_rows(
-            connection,
-            select(*key, func.count()).group_by(*key).order_by(*key),
-            selection.question,
-            len(key),
-        )
-    ]
+    statement = select(*key, func.count()).group_by(*key).order_by(*key)
+    links = counted_rows(connection, statement, selection.question, len(key))
     return [(who, first, items) for who, first, items in links]
 
 
@@ -292,7 +282,8 @@ def count_items_beside_models(
     annotators = 0 if code.bits is None else code.bits[1]
     packing = Packing((annotators, annotators, digits, digits, _FLAG))
     if code.bits is None or not packing.fits:
-        return beside_models_tally(_patterns_beside_models(connection, wide, models), LEAST_SHARED)
+        columns = count_beside_people(connection, wide, frozenset(models), least=2)
+        return beside_models_tally(columns, LEAST_SHARED)
     people = select_answer_rows(wide, "people")
     model = select_answer_rows(of_models(wide, models), "models")
     shift = (model.c.answer - 1) * wide.bits
@@ -320,26 +311,14 @@ def count_items_beside_models(
         alike[kept],
         (np.cumsum(enough) - 1)[pair[kept]],
         items[kept],
-        lambda wanted: _patterns_beside_models(connection, wide, models, wanted),
+        lambda wanted: _patterns_beside_models(connection, wide, wanted),
     )
 
 
 def _patterns_beside_models(
-    connection: Connection,
-    selection: Selection,
-    models: Collection[int],
-    wanted: Collection[tuple[int, int]] | None = None,
+    connection: Connection, selection: Selection, wanted: Collection[tuple[int, int]]
 ) -> BesidePatterns:
     """Return the items of each pair by pattern."""
-    persons = None if wanted is None else frozenset(person for person, _ in wanted)
-    asked = frozenset(models if wanted is None else (model for _, model in wanted))
-    columns = count_beside_people(connection, selection, asked, persons, least=2)
-    tallies: dict[tuple[int, int], Counter[Any]] = {}
-    rows = zip(columns.person.tolist(), columns.model.tolist(), columns.given.tolist(),
-               columns.own.tolist(), columns.pattern.tolist(), columns.items.tolist(),
-               strict=True)  # fmt: skip
-    for person, model, given, own, pattern, items in rows:
-        if wanted is None or (person, model) in wanted:
-            row = (columns.patterns[pattern], columns.answers[given], own == given)
-            tallies.setdefault((person, model), Counter())[row] += items
-    return tallies
+    persons, models = (frozenset(side) for side in zip(*wanted, strict=True))
+    columns = count_beside_people(connection, selection, models, persons, least=2)
+    return patterns_beside_models(columns, wanted)

@@ -36,11 +36,7 @@ from tracker.counts.annotator_patterns import Extra, count_against_patterns
 from tracker.counts.import_tallies import select_import_numbers
 from tracker.counts.kept_counts import kept_rows
 from tracker.counts.pattern_codes import make_pattern_code, widen_pattern_code
-from tracker.counts.selection import (
-    Selection,
-    labels,
-    select_answer_rows,
-)
+from tracker.counts.selection import Selection, labels, select_answer_rows
 from tracker.counts.timeline import select_dated_answers
 from tracker.projects.notes import list_notes
 from tracker.storage.schema import Item, ItemAttribute

@@ -21,11 +21,7 @@ from tracker.audit.columns import (
     people_columns,
 )
 from tracker.audit.flags import Recorded
-from tracker.audit.sentences import (
-    MOST,
-    finding_json_with_sentence,
-    lacking_evidence_sentence,
-)
+from tracker.audit.sentences import MOST, finding_json_with_sentence, lacking_evidence_sentence
 from tracker.render.blocks import STYLES, listing_table
 from tracker.render.cells import Text, count_cell, share_cell
 from tracker.render.filter import selection_view, selections_view

@@ -197,7 +197,9 @@ def project_verdict(
         name = question.name if several else None
         figures.append(Figures(name, recent, changes, audit.to_dict()))
     gaps = [audit.detectable_gap for audit in audits if audit.detectable_gap is not None]
-    return Verdict(concerns_of(figures), max(gaps, default=None), weakest_of(weakest))
+    stated = (row for row in weakest if row["state"] is not None)
+    least = min(stated, key=lambda row: row["bound"] or 0.0, default=None)
+    return Verdict(concerns_of(figures), max(gaps, default=None), least)
 
 
 def weakest_json(question: str | None, agreement: Mapping[str, Any]) -> WeakestJson:
@@ -207,12 +209,6 @@ def weakest_json(question: str | None, agreement: Mapping[str, Any]) -> WeakestJ
     begin = "" if question is None else of_question(question)
     why = begin + main_figure_sentence(figure, readiness["thresholds"])
     return {**readiness, "question": question, "why": why}
-
-
-def weakest_of(questions: Iterable[WeakestJson]) -> WeakestJson | None:
-    """Return the question whose bound is the least; None if no figure says anything."""
-    known = [question for question in questions if question["state"] is not None]
-    return min(known, key=lambda question: question["bound"] or 0.0, default=None)
 
 
 def _of_question(figures: Figures) -> Iterator[Concern]:
@@ -237,9 +233,8 @@ def _of_question(figures: Figures) -> Iterator[Concern]:
         verb = ("agreement", "--by", "slice") if slices else ("audit",)
         yield _concern(row, names, name, row.get("explained"), verb)
     for row in figures.audit["design"]:
-        if row["settled"]:
-            continue
-        yield Concern("project", (), row["kind"], None, None, None, row, ("audit",))
+        if not row["settled"]:
+            yield Concern("project", (), row["kind"], None, None, None, row, ("audit",))
     yield from _of_people(figures)
 
 

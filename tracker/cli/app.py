@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import os
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -102,12 +104,10 @@ class _Commands(TyperGroup):
         self.commands: Any = _ByName()
 
     def make_context(self, *args: Any, **kwargs: Any) -> Any:
-        """Parse the words before the command."""
         with _usage_visible():
             return super().make_context(*args, **kwargs)
 
     def invoke(self, ctx: Any) -> Any:
-        """Run the command that was asked for, its output written out."""
         try:
             with _usage_visible():
                 result = super().invoke(ctx)
@@ -222,11 +222,14 @@ def common_command_options(
 def main() -> None:
     """Run the command line; ends the process with the contract's exit code."""
     prepare_terminal()
+    # Matrices are small: a thread for each core spins longer than it computes.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
         try:
             app(prog_name="tracker")
         finally:
             sys.stdout.flush()
+            gc.freeze()  # to search all for cycles at the end takes a tenth of a listing
     except KeyboardInterrupt:
         sys.exit(_interrupted(stored=False))
     except Exception as error:

@@ -40,7 +40,6 @@ assignments, register_group = operation_group(
 
 
 def register(app: typer.Typer) -> None:
-    """Add the commands."""
     register_group(app)
     with_project_argument(app, "assign")(assign_command)
 

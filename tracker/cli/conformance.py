@@ -10,7 +10,6 @@ from tracker.cli.terminal import hint
 
 
 def register(app: typer.Typer) -> None:
-    """Add the command."""
     app.command()(flatten_option_groups(conformance))
 
 

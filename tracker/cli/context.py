@@ -194,7 +194,6 @@ class _First(TyperCommand):
 
 
 def _is_given(value: Any) -> bool:
-    """Return whether the parser found words for an argument: a text, or some of them."""
     return isinstance(value, str) or (isinstance(value, tuple) and bool(value))
 
 

@@ -14,6 +14,8 @@ from tracker.cli.context import command_group, database_of_url, ledger_of_comman
 from tracker.cli.output import AsJson, Output, print_json, print_result
 from tracker.cli.signatures import flatten_option_groups
 from tracker.cli.terminal import hint, progress_bars_wanted, say, warn
+from tracker.core.errors import Refused
+from tracker.render.nouns import count_noun
 
 databases, register = command_group("database", "Upgrade, check and back up the database.")
 
@@ -30,11 +32,8 @@ def upgrade_database_command(context: typer.Context) -> None:
     database = ledger_of_command(context).database
     before = database.require_known()
     database.upgrade()
-    say(
-        f"{database}: {before or 'empty'} → {database.head}"
-        if before != database.head
-        else f"{database}: already at {database.head}"
-    )
+    came = "already at" if before == database.head else f"{before or 'empty'} →"
+    say(f"{database}: {came} {database.head}")
 
 
 @databases.command("current")
@@ -50,9 +49,8 @@ def current_revision_command(context: typer.Context, output: Output = Output()) 
     database = ledger_of_command(context).database
     revision = database.revision()
     payload = {"database": str(database), "revision": revision, "head": database.head}
-    print_result(
-        payload, output, view=[f"{database}: {revision or 'empty'} (head: {database.head})"]
-    )
+    state = f"{database}: {revision or 'empty'} (head: {database.head})"
+    print_result(payload, output, view=[state])
 
 
 @databases.command("check")
@@ -72,10 +70,7 @@ def check_database_command(context: typer.Context, as_json: AsJson = False) -> N
     else:
         for problem in problems:
             say(problem)
-        if not problems:
-            hint("no problems found")
-        else:
-            warn("1 problem" if len(problems) == 1 else f"{len(problems)} problems")
+        warn(count_noun(len(problems), "problem")) if problems else hint("no problems found")
     if problems:
         raise typer.Exit(1)
 
@@ -118,12 +113,16 @@ def copy_database_command(
     other = database_of_url(target)
     with _shown_progress() as progress:
         rows = database.copy_to(other, progress)
-    total = sum(rows.values())
     if as_json:
         print_json({"database": str(other), "rows": rows})
     else:
-        say(f"{other} is a copy of {database}: {total:,} rows")
+        say(f"{other} is a copy of {database}: {sum(rows.values()):,} rows")
         hint(f"next: tracker --database {quote(str(other))} database check")
+
+
+@databases.command("copy-for-counting", hidden=True)
+def _refuse_copy_for_counting() -> None:
+    raise Refused("no copy for counting is kept", "export labels P --partitioned FOLDER")
 
 
 @contextmanager

@@ -11,8 +11,7 @@ import typer
 
 from tracker.cli.context import ledger_of_command
 from tracker.cli.output import print_result
-from tracker.cli.report import report_file
-from tracker.cli.terminal import is_database_file, new_output_file, progress_bar, say
+from tracker.cli.terminal import is_database_file, new_output_file, progress_bar, say, steps_shown
 from tracker.core.errors import InvalidOption
 
 if TYPE_CHECKING:
@@ -106,17 +105,19 @@ def _new_ledger(context: typer.Context, output: str | None, *, force: bool) -> t
 
 
 def _free(path: Path) -> Path:
-    """Return a path that is free: this one, or the same with a number behind its name."""
     numbered = (path.with_name(f"{path.stem}-{n}{path.suffix}") for n in range(2, 1000))
     return next(file for file in (path, *numbered) if not file.exists())
 
 
 def _report(ledger: Ledger) -> None:
     """Write a page about the year beside the database, and say to open it."""
+    from tracker.report.gathered import Asked
+    from tracker.report.report import report_file
+
     beside = ledger.database.file or Path("tracker-demo.db")
     path = _free(beside.with_suffix(".html"))
-    with new_output_file(path) as file:
-        file.write(report_file(ledger, PROJECT, "html"))
+    with new_output_file(path) as file, steps_shown() as step:
+        file.write(report_file(ledger, Asked(PROJECT), "html", step))
     say(f"A page about {PROJECT} to look at, and to send; open it: {path}")
 
 

@@ -30,7 +30,6 @@ DryRun = Annotated[
 
 
 def register(app: typer.Typer) -> None:
-    """Add the command."""
     with_project_argument(app, "digest")(digest_command)
 
 

@@ -20,7 +20,6 @@ from tracker.ledger.panels import Panels
 
 
 def register(app: typer.Typer) -> None:
-    """Add the commands."""
     add_operations(app, Estimates, "")
     with_project_argument(app, "panel")(panel_command)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -251,10 +251,7 @@ def export_items_command(
 
     Next: `tracker item import items.csv -p copy`
     """
-    to, ledger = output_option_target(output, force=force), ledger_of_command(context)
-    with ledger.facts(project, "items") as facts:
-        _write(to, facts, output)
-    _hint_import("item", output)
+    _write_facts(context, project, output, "items", force=force)
 
 
 @with_project_argument(exports, "annotators")
@@ -268,16 +265,23 @@ def export_annotators_command(
 
     Next: `tracker annotator import people.csv -p copy`
     """
+    _write_facts(context, project, output, "annotators", force=force)
+
+
+def _write_facts(
+    context: typer.Context,
+    project: str,
+    output: str,
+    subject: Literal["items", "annotators"],
+    *,
+    force: bool,
+) -> None:
     to, ledger = output_option_target(output, force=force), ledger_of_command(context)
-    with ledger.facts(project, "annotators") as facts:
+    with ledger.facts(project, subject) as facts:
         _write(to, facts, output)
-    _hint_import("annotator", output)
-
-
-def _hint_import(subject: str, output: str) -> None:
-    """Say which command reads a list of items or annotators, if it is a file."""
     if output != STDOUT:
-        hint(f"to import them elsewhere: tracker {subject} import {shlex.quote(output)} -p NAME")
+        command = f"tracker {subject[:-1]} import {shlex.quote(output)} -p NAME"
+        hint(f"to import them elsewhere: {command}")
 
 
 @with_project_argument(exports, "tasks")
@@ -307,12 +311,53 @@ def export_tasks_command(
     tasks.write(ledger_of_command(context).assignments.tasks(project, annotators or ()))
 
 
+@with_project_argument(exports, "approvals")
+def export_approvals_command(
+    context: typer.Context,
+    project: ProjectArgument,
+    batch: Annotated[
+        str, typer.Argument(metavar="BATCH.csv", help="The batch's results, as downloaded.")
+    ],
+    output: OutputFile,
+    reject: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="WORKER=REASON",
+            help="Reject this worker's assignments; the worker reads the reason (repeatable).",
+        ),
+    ] = None,
+    force: Force = False,
+) -> None:
+    """Fill Approve and Reject in a batch's results of Mechanical Turk, for the upload there.
+
+    Only workers named by `--reject` are rejected; all others of the project are approved. Rows of
+    unknown workers, and rows approved or rejected before, stay as they are.
+
+    Example:
+    - `tracker export approvals reviews batch.csv -o done.csv --reject A2X8=spam`
+
+    Next: `tracker annotator list reviews --csv`
+    """
+    to = output_option_target(output, force=force, forms=(".csv",))
+    rejected = dict(_reason(pair) for pair in reject or ())
+    columns, rows, numbers = ledger_of_command(context).approvals(project, batch, rejected)
+    to.write_rows(columns, rows)
+    counts = ", ".join(f"{number:,} {outcome}" for outcome, number in numbers.items())
+    hint(f"{len(rows):,} assignments: {counts or 'none'}: {output}")
+
+
+def _reason(pair: str) -> tuple[str, str]:
+    worker, _, reason = (part.strip() for part in pair.partition("="))
+    if not (worker and reason):
+        raise InvalidOption(f"--reject {pair!r} names no reason", "for example: A2X8=not read")
+    return worker, reason
+
+
 _DOCUMENTS = {"label-studio": (".json",), "conll": (".conll",)}
 """Who reads documents of a consensus, and the suffixes of their files."""
 
 
 def _write(to: Target, labels: Labels, output: str) -> None:
-    """Write rows to a file in the form of its name, and say how many."""
     from tracker.render.nouns import count_noun
 
     hint(f"{count_noun(to.write_rows(*labels, labels.types), 'row')}: {output}")

@@ -10,6 +10,5 @@ from tracker.ledger.figures import Figures
 
 
 def register(app: typer.Typer) -> None:
-    """Add the commands."""
     for namespace in (Figures, AuditFindings):
         add_operations(app, namespace, "")

@@ -53,7 +53,6 @@ OutputFile = Annotated[
 
 
 def register(app: typer.Typer) -> None:
-    """Add the command."""
     with_project_argument(app)(gate)
 
 
@@ -106,7 +105,6 @@ def gate(
 
 
 def _form(form: str | None, as_json: bool) -> str:
-    """Return the form that was asked for; raises InvalidOption."""
     if form is not None and form not in _FORMATS:
         from tracker.projects.names import near_names
 

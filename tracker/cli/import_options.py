@@ -99,7 +99,6 @@ def print_import_result(
 
 
 def _say_how_read(columns: Iterable[Mapping[str, Any]], *, items: bool) -> None:
-    """Say on standard error which column of each file was read as what."""
     from tracker.imports.preview import columns_sentence
 
     alike: dict[str, Mapping[str, object]] = {}

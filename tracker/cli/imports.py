@@ -39,7 +39,6 @@ imports, _register = operation_group("imports", "List, show and undo imports.", 
 
 
 def register(app: typer.Typer) -> None:
-    """Add the commands."""
     app.command("import")(flatten_option_groups(import_files_command))
     _register(app)
 

@@ -9,5 +9,4 @@ from tracker.ledger.judges import Judging
 
 
 def register(app: typer.Typer) -> None:
-    """Add the command."""
     add_operations(app, Judging, "")

@@ -22,7 +22,7 @@ from tracker.cli.context import (
 from tracker.cli.output import Output, print_answer, print_result
 from tracker.cli.signatures import flatten_option_groups, keyword_parameter, parameter_of
 from tracker.cli.terminal import is_quiet, progress_bar
-from tracker.core.operations import Given, Operation, operations_of, taken_by
+from tracker.core.operations import Given, Operation, arguments_of, operations_of, taken_by
 from tracker.core.results import Answer
 from tracker.render.blocks import flat_rows, listing_table
 
@@ -61,16 +61,16 @@ def add_operations(group: typer.Typer, namespace: type, name: str) -> None:
 
 
 def _command(operation: Operation, namespace: type) -> Callable[..., None]:
-    """Return the function that Typer is to read and call."""
-
     def command(context: typer.Context, output: Output, yes: bool = False, **given: Any) -> None:
         if "argument" in given:
             named = project_argument_or_option(given.pop("argument"), given["project"])
             given["project"] = named
-        arguments = operation.arguments(given)
+        arguments = Given(**arguments_of(operation.fields, given))
         ledger = ledger_of_command(context)
         _confirm(operation, namespace, arguments, ledger, yes=yes, people=output.for_people)
-        more: dict[str, Any] = {"for_people": output.for_people} if operation.is_for_people else {}
+        more: dict[str, Any] = {}
+        if "for_people" in operation.method.__annotations__:
+            more["for_people"] = output.for_people
         with progress_bar(operation.doing) if operation.doing else nullcontext() as progress:
             more |= {"progress": progress} if operation.doing else {}
             result = operation.call(ledger, namespace, arguments, **more)
@@ -87,7 +87,6 @@ def _command(operation: Operation, namespace: type) -> Callable[..., None]:
 
 
 def _parameters(operation: Operation) -> list[inspect.Parameter]:
-    """Return what Typer is to read of the command of an operation."""
     parameters = [keyword_parameter("context", typer.Context, inspect.Parameter.empty)]
     for field in taken_by("command", operation.fields):
         if field.name == "project" and field.is_word:

@@ -118,7 +118,6 @@ def print_answer(answer: Answer, output: Output) -> None:
 
 
 def print_json(data: Any) -> None:
-    """Print one JSON document."""
     with while_output_is_read():
         for line in json_lines(data, ascii_only=not is_unicode()):
             sys.stdout.write(line + "\n")

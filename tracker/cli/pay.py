@@ -9,5 +9,4 @@ from tracker.ledger.pay import Pay
 
 
 def register(app: typer.Typer) -> None:
-    """Add the command."""
     add_operations(app, Pay, "")

@@ -231,7 +231,6 @@ def judge(
 
 
 def _question_words(names: Sequence[str]) -> list[str]:
-    """Return the options that name the same questions in another command."""
     return [word for name in names for word in ("-q", name)]
 
 
@@ -243,7 +242,6 @@ def _check(output: Path, *, force: bool) -> None:
 
 
 def _write(chart: Chart, output: Path, *, force: bool) -> None:
-    """Write a chart to a file, and say what it shows."""
     drawn = chart.png() if output.suffix.lower() == ".png" else chart.svg().encode()
     with new_output_file(output, force=force) as file:
         file.write(drawn)

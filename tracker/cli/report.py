@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,7 +12,7 @@ from tracker.cli.context import ProjectArgument, ledger_of_command, with_project
 from tracker.cli.terminal import Force, check_output_file, hint, new_output_file, say, steps_shown
 from tracker.core.errors import InvalidOption
 from tracker.core.operations import LARGEST
-from tracker.counts.choosing import Answers, Choosing
+from tracker.counts.choosing import Answers
 
 if TYPE_CHECKING:
     from tracker.ledger import Ledger
@@ -29,7 +28,6 @@ _ANNOTATORS = (
 
 
 def register(app: typer.Typer) -> None:
-    """Add the command."""
     with_project_argument(app)(report)
 
 
@@ -92,42 +90,21 @@ def report(
         least = _OWN_LEAST if suppress_below is None else suppress_below
         content = _own_file(ledger, project, only, kind, answers, least, pseudonyms=pseudonyms)
     else:
-        content = report_file(
-            ledger,
-            project,
-            kind,
-            questions=answers.pop("questions"),
-            selecting=answers,
-            pseudonyms=pseudonyms,
-            suppress_below=suppress_below or 0,
-            texts=not no_texts,
+        from tracker.report.gathered import Asked
+        from tracker.report.report import report_file
+
+        questions = answers.pop("questions")
+        asked = Asked(
+            project, questions, answers, pseudonyms, suppress_below or 0, texts=not no_texts
         )
+        with steps_shown() as step:
+            content = report_file(ledger, asked, kind, step)
         if pseudonyms and not no_texts:
             hint("texts of items are on it, and may name people; to leave them out: --no-texts")
     with new_output_file(output, force=force) as file:
         file.write(content)
     say(f"wrote {output}")
     hint(f"next: tracker agreement {shlex.quote(project)}")
-
-
-def report_file(
-    ledger: Ledger,
-    project: str,
-    kind: str,
-    *,
-    questions: Sequence[str] = (),
-    selecting: Choosing | None = None,
-    pseudonyms: bool = False,
-    suppress_below: int = 0,
-    texts: bool = True,
-) -> bytes:
-    """Return the report of a project in a format."""
-    from tracker.report.gathered import Asked
-    from tracker.report.report import FORMATS, report_document
-
-    asked = Asked(project, questions, selecting or {}, pseudonyms, suppress_below, texts)
-    with steps_shown() as step:
-        return FORMATS[kind](report_document(ledger, asked, step))
 
 
 def _own_file(
@@ -154,7 +131,6 @@ def _own_file(
 
 
 def _format(output: Path, form: str | None) -> str:
-    """Return the format that is named, or that of the file's ending; raises InvalidOption."""
     kind = form or output.suffix.lower().removeprefix(".")
     if kind not in _KINDS:
         message = f"there is no format {form!r}" if form else f"{str(output)!r} names no format"

@@ -65,7 +65,6 @@ def flatten_option_groups(function: _Function) -> _Function:
 
 
 def is_group(hint: Any) -> bool:
-    """Return whether a parameter of this type is a TypedDict of options."""
     return is_typeddict(get_args(hint)[0] if get_args(hint) else hint)
 
 
@@ -74,14 +73,13 @@ def group_fields(hint: Any) -> list[Field]:
     kind, *notes = get_args(hint) or (hint,)
     helps: Mapping[str, str | None] = notes[0] if notes else {}
     return [
-        field._replace(option=field.option.saying(helps.get(field.name)))
+        field.helped(helps)
         for field in taken_by("command", fields_of_group(kind))
         if helps.get(field.name, "") is not None
     ]
 
 
 def _options(group: Any) -> Iterable[inspect.Parameter]:
-    """Return the fields of a dataclass as parameters of a command."""
     hints = get_type_hints(group, include_extras=True)
     for field in fields(group):
         hint = hints[field.name]

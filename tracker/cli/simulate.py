@@ -21,7 +21,6 @@ MOST_ITEMS = 100_000_000
 
 
 def register(app: typer.Typer) -> None:
-    """Add the command."""
     app.command()(simulate)
 
 

@@ -9,5 +9,4 @@ from tracker.ledger.history import Snapshots
 
 
 def register(app: typer.Typer) -> None:
-    """Add the command."""
     add_operations(app, Snapshots, "")

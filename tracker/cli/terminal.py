@@ -99,13 +99,11 @@ def hint(text: str) -> None:
 
 
 def be_quiet(wanted: bool) -> None:
-    """Print results and errors only, if wanted."""
     _wish.clear()
     _wish.update({_QUIET} if wanted else ())
 
 
 def is_quiet() -> bool:
-    """Return whether only results and errors are wanted."""
     return _QUIET in _wish
 
 
@@ -263,6 +261,5 @@ def _ended_in_order() -> Iterator[None]:
 
 
 def write_output_file(path: Path, text: str, *, force: bool = False) -> None:
-    """Write a file, as `new_output_file` does."""
     with new_output_file(path, force=force) as file:
         file.write(text.encode())

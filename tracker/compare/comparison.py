@@ -43,13 +43,8 @@ from tracker.compare.items import (
     temporary_rows,
 )
 from tracker.compare.people import compared_with_other_people
-from tracker.compare.states import (
-    Side,
-    State,
-    compared_times_of_one,
-    count_compared_side,
-)
-from tracker.core.results import Message, Shown, as_json
+from tracker.compare.states import Side, State, compared_times_of_one, count_compared_side
+from tracker.core.results import Message
 from tracker.core.tallies import Answer, ItemPatterns, Pattern
 from tracker.counts.selection import Selection
 from tracker.measures.difference_sentences import (
@@ -67,6 +62,7 @@ from tracker.measures.difference_tests import (
 from tracker.measures.intervals import NOT_APPLICABLE, TOO_FEW_ANNOTATORS, Coefficient
 from tracker.measures.registry import MEASURES
 from tracker.projects.notes import NoteInfo, list_notes
+from tracker.render.formats import Shown, result_as_json
 from tracker.storage.as_of import NOW, as_it_was
 
 if TYPE_CHECKING:
@@ -194,7 +190,7 @@ class StateComparison(Shown):
 
     def to_dict(self) -> Annotated[dict[str, Any], ComparisonJson]:
         """Return the comparison as JSON."""
-        return as_json(self)
+        return result_as_json(self)
 
     def rows(self) -> list[dict[str, Any]]:
         """Return one flat row per measure, then one per category."""

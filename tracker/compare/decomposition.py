@@ -280,7 +280,7 @@ def answering_versions(
 
     If it names no annotators, a model's answers are looked at although they do not count.
     """
-    chosen = frozenset(models) if selection.only is None else selection.only & models.keys()
+    chosen = frozenset(models if selection.only is None else selection.only & models.keys())
     selection = replace(selection, only=chosen, left_out=frozenset())
     return frozenset(
         models[annotator] for annotator in select_answering_annotators(connection, selection)

@@ -6,22 +6,20 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import chain, groupby
-from operator import itemgetter
+from itertools import chain
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tracker.core.beside_columns import BesideColumns
 from tracker.core.tallies import (
-    AnnotatorTallies,
     Answer,
     FloatArray,
     IntArray,
     Pattern,
     answers_in_pattern,
     is_minority,
-    make_pattern,
 )
 from tracker.core.tally_columns import KeyedTallies, TallyColumns
 
@@ -66,8 +64,7 @@ class Blocks:
         shape = len(self.tallies), int(self.numbers.max(initial=0))
         cell = self.tallies.owner * shape[1] + self._block
         weights = self.tallies.number * values[self.tallies.key]
-        sums = np.bincount(cell, weights, shape[0] * shape[1]).astype(np.float64)
-        return sums.reshape(shape)
+        return np.bincount(cell, weights, shape[0] * shape[1]).reshape(shape).astype(np.float64)
 
     def powers(self, values: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return the items with a value, their sum and that of squares; NaN is no value."""
@@ -146,19 +143,14 @@ class PairPatterns:
     items: NDArray[np.int64]
     linked: IntArray | None = None
 
-    def of(self, place: int) -> dict[Pattern, int]:
-        """Return on how many items a pair met each pattern, by the pair's place in ``pairs``."""
-        order, start = self._by_pair
-        items: Counter[Pattern] = Counter()
-        for row in order[start[place] : start[place + 1]].tolist():
-            items[self.patterns[self.pattern[row]]] += int(self.items[row])
+    def of(self, chosen: Collection[tuple[int, int]]) -> dict[tuple[int, int], Counter[Pattern]]:
+        """Return on how many items each of some pairs met each pattern."""
+        places = [place for place, pair in enumerate(self.pairs) if pair in chosen]
+        items: dict[tuple[int, int], Counter[Pattern]] = {self.pairs[n]: Counter() for n in places}
+        for row in np.flatnonzero(np.isin(self.pair, places)).tolist():
+            pattern = self.patterns[self.pattern[row]]
+            items[self.pairs[self.pair[row]]][pattern] += int(self.items[row])
         return items
-
-    @cached_property
-    def _by_pair(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """The rows in the order of their pairs, and the place where each pair's rows begin."""
-        order = np.argsort(self.pair, kind="stable")
-        return order, np.searchsorted(self.pair[order], np.arange(len(self.pairs) + 1))
 
 
 class Given(NamedTuple):
@@ -175,8 +167,6 @@ class Given(NamedTuple):
     answer: Answer
     late: int = -1
 
-
-Joint: TypeAlias = tuple[Given, ...]
 
 TRUTH = -1
 """Whose answers known answers are; annotators are numbered from 0."""
@@ -234,7 +224,7 @@ class JointAnswers:
         )
 
 
-def joint_answers_tally(counted: Iterable[tuple[Joint, int]]) -> JointAnswers:
+def joint_answers_tally(counted: Iterable[tuple[tuple[Given, ...], int]]) -> JointAnswers:
     """Return the columns of items answered alike, and their number; in any order."""
     counts = [*counted]
     every = sorted({given for joint, _ in counts for given in joint})
@@ -260,53 +250,6 @@ def joint_answers_tally(counted: Iterable[tuple[Joint, int]]) -> JointAnswers:
     return JointAnswers(
         annotators, answers, items_of, truth, of_item[own], annotator, answer[own], late[own]
     )
-
-
-def audit_tallies_without(joint: JointAnswers, excluded: Collection[int]) -> AnnotatorTallies:
-    """Return the annotator tallies of these items, with some annotators in nobody's pattern.
-
-    Only their own answer is in the pattern that such an annotator meets.
-    """
-    left_out = np.isin(joint.annotators[joint.annotator], [*excluded])
-    numbers: dict[tuple[int, ...], int] = {}
-
-    def number(given: list[int]) -> int:
-        return numbers.setdefault(tuple(sorted(given)), len(numbers))
-
-    met: list[int] = []
-    rows = zip(joint.item.tolist(), joint.answer.tolist(), left_out.tolist(), strict=True)
-    for _, of_item in groupby(rows, itemgetter(0)):
-        given = [(own, out) for _, own, out in of_item]
-        kept = [own for own, out in given if not out]
-        shared = number(kept)
-        met += [number([*kept, own]) if out else shared for own, out in given]
-    annotators, owner = _as_met(joint.annotator)
-    width, answers = len(numbers), len(joint.answers)
-    cells = (owner * width + np.array(met, dtype=np.int64)) * answers + joint.answer
-    cells, cell = _as_met(cells)
-    items = np.bincount(cell, joint.weight, len(cells)).astype(np.int64)
-    order = np.argsort(cells // (width * answers), kind="stable")
-    owner, rest = np.divmod(cells[order], width * answers)
-    patterns, pattern = _as_met(rest // answers)
-    owns, own = _as_met(rest % answers)
-    distinct = [make_pattern(joint.answers[n] for n in given) for given in numbers]
-    columns = TallyColumns(
-        joint.annotators[annotators],
-        tuple(joint.answers[n] for n in owns.tolist()),
-        tuple(distinct[n] for n in patterns.tolist()),
-        owner,
-        own,
-        pattern,
-        items[order],
-    )
-    return AnnotatorTallies(columns)
-
-
-def _as_met(values: IntArray) -> tuple[IntArray, IntArray]:
-    """Return the distinct values in the order of their first rows, and each row's place in it."""
-    distinct, first, place = np.unique(values, return_index=True, return_inverse=True)
-    order = np.argsort(first)
-    return distinct[order], np.argsort(order)[place]
 
 
 def joint_answers_of(joint: JointAnswers, others: Collection[int], witness: int) -> JointAnswers:
@@ -393,16 +336,46 @@ class BesideModels:
     patterns: Callable[[Collection[tuple[int, int]]], BesidePatterns]
 
 
-def beside_models_tally(patterns: BesidePatterns, least: int) -> BesideModels:
-    """Return the pairs of so many items, of known patterns."""
-    pairs = [pair for pair, items in patterns.items() if sum(items.values()) >= least]
-    rows = [
-        (answers_in_pattern(pattern), dict(pattern).get(own, 0), same, place, items)
-        for place, pair in enumerate(pairs)
-        for (pattern, own, same), items in patterns[pair].items()
-    ]
-    answers, given, same, pair, items = np.array(rows, dtype=np.int64).reshape(-1, 5).T
-    return BesideModels(tuple(pairs), answers, given, same, pair, items, lambda _: patterns)
+def beside_models_tally(columns: BesideColumns, least: int) -> BesideModels:
+    """Return the pairs of so many items, from rows in the order of models and persons."""
+    given, same = len(columns.answers), columns.given == columns.own
+    width = int(columns.person.max(initial=0)) + 1
+    pairs, pair = np.unique(columns.model * width + columns.person, return_inverse=True)
+    kept = (np.bincount(pair, columns.items, len(pairs)) >= least)[pair]
+    pair = np.unique(pair[kept], return_inverse=True)[1]
+    met = columns.where(kept)
+    # Those who did not give the model's answer are one row, whatever they gave.
+    key = (pair * len(columns.patterns) + met.pattern) * given + met.given
+    _, first, row = np.unique(key * 2 + same[kept], return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    first = first[order]
+    cells = [*zip(met.pattern[first].tolist(), met.given[first].tolist(), strict=True)]
+    number = [dict(columns.patterns[n]).get(columns.answers[answer], 0) for n, answer in cells]
+    return BesideModels(
+        tuple(dict.fromkeys(zip(met.person.tolist(), met.model.tolist(), strict=True))),
+        columns.sizes[met.pattern[first]],
+        np.array(number, dtype=np.int64),
+        same[kept][first].astype(np.int64),
+        pair[first],
+        np.bincount(row, met.items).astype(np.int64)[order],
+        lambda wanted: patterns_beside_models(columns, wanted),
+    )
+
+
+def patterns_beside_models(
+    columns: BesideColumns, wanted: Collection[tuple[int, int]]
+) -> BesidePatterns:
+    """Return the items of each wanted pair of a person and a model by pattern."""
+    tallies: dict[tuple[int, int], Counter[tuple[Pattern, Answer, bool]]] = {}
+    asked = columns.where(np.isin(columns.person, [person for person, _ in wanted]))
+    rows = zip(asked.person.tolist(), asked.model.tolist(), asked.given.tolist(),
+               asked.own.tolist(), asked.pattern.tolist(), asked.items.tolist(),
+               strict=True)  # fmt: skip
+    for person, model, given, own, pattern, items in rows:
+        if (person, model) in wanted:
+            row = (columns.patterns[pattern], columns.answers[given], own == given)
+            tallies.setdefault((person, model), Counter())[row] += items
+    return tallies
 
 
 def audit_tally_of_pairs(pairs: PairPatterns) -> SharedItems:

@@ -10,12 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tracker.core.tallies import (
-    Answer,
-    IntArray,
-    Pattern,
-    answers_in_pattern,
-)
+from tracker.core.tallies import Answer, IntArray, Pattern, answers_in_pattern
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,10 +60,20 @@ class BesideColumns:
         keys, place = np.unique(self.pattern * len(self.answers) + self.given, return_inverse=True)
         people = np.bincount(place, self.items, len(keys)).astype(np.int64)
         pattern, given = np.divmod(keys, max(len(self.answers), 1))
-        return {
-            (self.answers[answer], self.patterns[met]): items
-            for answer, met, items in zip(
-                given.tolist(), pattern.tolist(), (people // self.sizes[pattern]).tolist(),
-                strict=True,
-            )
-        }  # fmt: skip
+        items = (people // self.sizes[pattern]).tolist()
+        rows = zip(given.tolist(), pattern.tolist(), items, strict=True)
+        return {(self.answers[a], self.patterns[p]): number for a, p, number in rows}
+
+
+def beside_columns_of(
+    counts: Mapping[tuple[int, int, Answer, Answer, Pattern], int],
+) -> BesideColumns:
+    """Return items by model, person, the model's answer, the person's, and the pattern."""
+    answers = {a: n for n, a in enumerate(sorted({a for key in counts for a in key[2:4]}))}
+    patterns = {pattern: n for n, pattern in enumerate(sorted({key[4] for key in counts}))}
+    table = [
+        (model, person, answers[given], answers[own], patterns[pattern], items)
+        for (model, person, given, own, pattern), items in sorted(counts.items())
+    ]
+    columns = np.array(table, dtype=np.int64).reshape(-1, 6).T
+    return BesideColumns(tuple(answers), tuple(patterns), *columns)

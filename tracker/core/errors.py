@@ -47,8 +47,6 @@ class TrackerError(Exception):
 class InvalidOption(TrackerError):
     """The command or call was given an unknown or unsuitable option."""
 
-    exit_code = 2
-
 
 class NoFigures(InvalidOption):
     """There is no figure yet from which a threshold could be taken."""

@@ -8,19 +8,41 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from concurrent.futures import Future, wait
 from dataclasses import dataclass, field
+from functools import wraps
 from time import monotonic
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 from tracker.core import clock
 
-KEPT, MOMENT, ENGINE = "tracker_kept", "tracker_moment", "tracker_engine"
-"""What a connection that reads is told of: the results that are kept, the past it shows, and what
-counts in the database's stead."""
+KEPT, MOMENT, ENGINE, READ = "tracker_kept", "tracker_moment", "tracker_engine", "tracker_read"
+"""What a connection that reads is told of: the results that are kept, the past it shows, what
+counts in the database's stead, and what it has read so far (see `read_once`)."""
+_Arguments = ParamSpec("_Arguments")
 _Result = TypeVar("_Result")
 _MOST = 64 * 2**20  # bytes as they are written; in memory it may be five times as much
 _LARGE = 4  # a result of more than this part of them is a large one
 _ASIDE = 4  # results computed at once while nobody waits
 _LEAST, _UNKNOWN = 1_000, 100_000  # bytes of any result; of one that cannot be measured
+
+
+def read_once(function: Callable[_Arguments, _Result]) -> Callable[_Arguments, _Result]:
+    """Ask the database once in a transaction that only reads; callers never change the result.
+
+    The function is of a connection and of arguments that can be hashed.
+    """
+
+    @wraps(function)
+    def reading(*args: _Arguments.args, **keywords: _Arguments.kwargs) -> _Result:
+        connection: Any = args[0]
+        results: dict[object, _Result] | None = connection.info.get(READ)
+        if results is None:
+            return function(*args, **keywords)
+        asked = (function, args[1:], *keywords.items())
+        if asked not in results:
+            results[asked] = function(*args, **keywords)
+        return results[asked]
+
+    return reading
 
 
 class Older(NamedTuple):
@@ -81,11 +103,12 @@ class KeptResults:
 
     Whoever asks for a result that is being computed waits for it. An error is raised to all who
     wait, and is not kept. Results that were not asked for longest are dropped when all of them
-    take more than ``most`` bytes, as they would be written. Large results have as much room of
-    their own, so none of them drives out the many small ones; the newest is kept in any case.
+    take more than ``most`` bytes, as they would be written; with None all are kept. Large results
+    have as much room of their own, so none of them drives out the many small ones; the newest is
+    kept in any case.
     """
 
-    def __init__(self, most: int = _MOST) -> None:
+    def __init__(self, most: int | None = _MOST) -> None:
         self._most = most
         self._lock = threading.Lock()
         self._entries: OrderedDict[Hashable, _Entry] = OrderedDict()
@@ -143,7 +166,7 @@ class KeptResults:
             else:
                 entry.ended, entry.took = clock.now(), monotonic() - entry.began
                 entry.future.set_result(result)
-                self._keep(asked, entry, _size(result))
+                self._keep(asked, entry, 0 if self._most is None else _size(result))
 
         def run_aside() -> None:
             try:
@@ -171,6 +194,8 @@ class KeptResults:
             if self._entries.get(asked) is not entry:
                 return  # another revision was asked for meanwhile, or all was dropped
             entry.size = size
+            if self._most is None:
+                return
             alike = {key: other.size for key, other in self._entries.items()
                      if self._is_large(other.size) == self._is_large(size)}  # fmt: skip
             surplus = sum(alike.values()) - self._most
@@ -180,7 +205,7 @@ class KeptResults:
                     surplus -= bytes_of_other
 
     def _is_large(self, size: int) -> bool:
-        return size > self._most / _LARGE
+        return self._most is not None and size > self._most / _LARGE
 
 
 def _after(entry: _Entry | None, revision: Hashable) -> _Entry:

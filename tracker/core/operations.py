@@ -11,7 +11,7 @@ import inspect
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, cached_property
 from math import inf
 from types import NoneType, SimpleNamespace, UnionType
 from typing import (
@@ -81,10 +81,6 @@ class Option:
     faces: frozenset[str] = frozenset({"command", "route"})
     in_one: bool | None = None
 
-    def saying(self, text: str | None) -> Option:
-        """Return the option with another help, if there is one."""
-        return self if text is None else replace(self, help=text)
-
 
 class Field(NamedTuple):
     """A parameter of an operation, or a key of a group, as a face takes it.
@@ -117,6 +113,11 @@ class Field(NamedTuple):
         kind: Any = tuple[self.kind, ...] if self.repeated else self.kind  # type: ignore[name-defined]
         return kind | None if self.optional else kind
 
+    def helped(self, helps: Mapping[str, str | None]) -> Field:
+        """Return the field with another help, if its name has one."""
+        text = helps.get(self.name)
+        return self if text is None else self._replace(option=replace(self.option, help=text))
+
     def argument(self, given: Any) -> Any:
         """Return the argument that is meant by what a face was given; raises InvalidOption."""
         if self.repeated and not (given is None and self.optional):
@@ -129,8 +130,6 @@ class Field(NamedTuple):
     @property
     def bounds(self) -> tuple[float | None, float | None]:
         """The least and the largest number that are taken; None for no bound."""
-        if self.kind not in {int, float}:
-            return None, None
         most = LARGEST if self.kind is int and self.option.most is None else self.option.most
         return self.option.least, None if most == inf else most
 
@@ -151,6 +150,7 @@ def field_of(name: str, hint: Any, default: Any) -> Field:
     several = [member for member in members if get_origin(member) in _SEVERAL or member in _SEVERAL]
     members += tuple(of for member in several for of in get_args(member))
     plain = next((plain for plain in (str, bool, int, float) if plain in members), str)
+    default = default if option.default is None else option.default
     return Field(name, plain, bool(several), NoneType in members, option, default)
 
 
@@ -160,10 +160,8 @@ def fields_of_group(group: Any) -> tuple[Field, ...]:
     fields = []
     for name, hint in get_type_hints(group, include_extras=True).items():
         field = field_of(name, hint, None)
-        default = field.option.default
-        if default is None and field.repeated and not field.optional:
-            default = ()
-        fields.append(field._replace(default=default))
+        is_empty = field.default is None and field.repeated and not field.optional
+        fields.append(field._replace(default=()) if is_empty else field)
     return tuple(fields)
 
 
@@ -197,7 +195,6 @@ class Operation:
         role: of those who may use the route; None for viewers if it reads, else managers.
         listing: the key under which JSON has the rows that the result is, or has.
         about: the arguments that JSON has before the result.
-        body: returns the JSON, if it is not made from the result's fields.
         columns: of the table of a listing.
         rows: returns flat rows, for tables and CSV, if not those of the listing.
         view: yields texts and tables for people, if the result has no method of that name.
@@ -225,7 +222,6 @@ class Operation:
     role: str | None = None
     listing: str | None = None
     about: tuple[str, ...] = ()
-    body: Callable[[Any, Given], Any] | None = None
     columns: tuple[Any, ...] = ()
     rows: Callable[[Any, Given], Iterable[Mapping[str, Any]]] | None = None
     view: Callable[[Any, Given], Iterable[Any]] | None = None
@@ -238,27 +234,29 @@ class Operation:
     helps: Mapping[str, str] = field(default_factory=dict)
     stores: bool = True
     kept: bool | Callable[[Given], bool] = True
-    of: Callable[[Any, Given], Iterable[str]] | None = None
+    of: Callable[[Any, Given], Sequence[str]] | None = None
     status: int = 200
     place: Callable[[Any, Given], tuple[str, ...]] | None = None
 
-    @property
+    @cached_property
     def fields(self) -> tuple[Field, ...]:
         """The parameters, those of groups among them."""
-        return tuple(
-            parameter._replace(option=parameter.option.saying(self.helps.get(parameter.name)))
-            for parameter in _fields(self.method)
-        )
-
-    @property
-    def is_for_people(self) -> bool:
-        """Whether the method is told by ``for_people`` who reads its answer."""
-        return "for_people" in self.method.__annotations__
-
-    @property
-    def result(self) -> Any:
-        """The type of the method's result."""
-        return returned(self.method)
+        _, *parameters = inspect.signature(self.method).parameters.values()
+        names = vars(sys.modules[self.method.__module__])
+        fields: list[Field] = []
+        for parameter in parameters:
+            if parameter.name in _OF_THE_FACE:
+                continue
+            hint = eval(parameter.annotation, names)  # noqa: S307 - our own text
+            if get_origin(hint) is Unpack:
+                fields += fields_of_group(*get_args(hint))
+                continue
+            by_place = parameter.kind is parameter.POSITIONAL_OR_KEYWORD
+            field = field_of(parameter.name, hint, parameter.default)
+            word, required = field.option.word, parameter.default is parameter.empty
+            is_word = by_place and required if word is None else word
+            fields.append(field._replace(is_word=is_word))
+        return tuple(field.helped(self.helps) for field in fields)
 
     @property
     def usage(self) -> str:
@@ -266,17 +264,6 @@ class Operation:
         words = [field.option.metavar or field.face_name.upper()
                  for field in self.fields if field.is_word or field.option.either]  # fmt: skip
         return " ".join(["tracker", self.command or "", *words])
-
-    def arguments(self, given: Mapping[str, Any]) -> Given:
-        return Given(**arguments_of(self.fields, given))
-
-    def is_kept(self, given: Given) -> bool:
-        """Return whether what the route reads is kept until something changes in a project."""
-        return self.kept if isinstance(self.kept, bool) else self.kept(given)
-
-    def others(self, ledger: Any, given: Given) -> list[str]:
-        """Return the names of the other projects that the answer of the route depends on."""
-        return [] if self.of is None else [*self.of(ledger, given)]
 
     def call(self, ledger: Any, namespace: type, arguments: Given, **more: Any) -> Any:
         """Return the result of the method, which belongs to a namespace of the ledger."""
@@ -293,12 +280,9 @@ class Operation:
     def json(self, result: Any, given: Given) -> Any:
         if isinstance(result, Answer):
             return result.json()
-        if self.body is not None:
-            return self.body(result, given)
         about = {name: getattr(given, name) for name in self.about}
         if hasattr(result, "to_dict"):
             return about | result.to_dict()
-        assert self.listing is not None
         rows = [row if isinstance(row, str) else row.to_dict() for row in result]
         return about | {self.listing: rows}
 
@@ -336,24 +320,3 @@ def returned(method: Callable[..., Any]) -> Any:
             if statement.names:
                 exec(ast.unparse(statement), known)  # noqa: S102 - our own imports
     return eval(text, known)  # noqa: S307 - our own text
-
-
-@cache
-def _fields(method: Callable[..., Any]) -> tuple[Field, ...]:
-    _, *parameters = inspect.signature(method).parameters.values()
-    names = vars(sys.modules[method.__module__])
-    fields: list[Field] = []
-    for parameter in parameters:
-        if parameter.name in _OF_THE_FACE:
-            continue
-        hint = eval(parameter.annotation, names)  # noqa: S307 - our own text
-        if get_origin(hint) is Unpack:
-            fields += fields_of_group(*get_args(hint))
-            continue
-        by_place = parameter.kind is parameter.POSITIONAL_OR_KEYWORD
-        field = field_of(parameter.name, hint, parameter.default)
-        word, required = field.option.word, parameter.default is parameter.empty
-        field = field._replace(is_word=by_place and required if word is None else word)
-        default = field.option.default
-        fields.append(field if default is None else field._replace(default=default))
-    return tuple(fields)

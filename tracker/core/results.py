@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import cache
-from importlib import import_module
 from typing import (
     Annotated,
     Any,
@@ -180,20 +179,10 @@ class Record:
         return payload
 
 
-_REGISTRY = "tracker.render.formats"
-
-
-def as_json(result: object, **options: Any) -> dict[str, Any]:
-    """Return the JSON of a result, with its sentences."""
-    payload: dict[str, Any] = import_module(_REGISTRY).result_as_json(result, **options)
-    return payload
-
-
 def json_by_question(about: Mapping[str, Any], pages: Mapping[str, Any]) -> dict[str, Any]:
     """Return the JSON of pages by the question's name: of one its page, of several all."""
     if len(pages) == 1:
-        (page,) = pages.values()
-        return dict(page)
+        return dict(*pages.values())
     return {**about, "questions": [{"question": name, **page} for name, page in pages.items()]}
 
 
@@ -239,14 +228,3 @@ class Message:
 
     def __str__(self) -> str:
         return self.make(**self.values)
-
-
-class Shown:
-    """A result of one project; a notebook shows it as the command does, in short."""
-
-    def __repr__(self) -> str:
-        """Type and project, on one line: a result may hold all tallies of a project."""
-        return f"<{type(self).__name__} of {getattr(self, 'project', '')!r}>"
-
-    def _repr_html_(self) -> str:
-        return str(import_module(_REGISTRY).result_as_html(self))

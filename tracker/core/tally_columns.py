@@ -64,6 +64,7 @@ class KeyedTallies(_OwnedRows):
         owner: shape (rows,), ascending; the following have the same shape.
         key: which key.
         number: how many items the row stands for.
+        began: the first moment of their answers; None if it was not counted.
     """
 
     annotators: IntArray
@@ -71,6 +72,7 @@ class KeyedTallies(_OwnedRows):
     owner: IntArray
     key: IntArray
     number: IntArray
+    began: IntArray | None = None
 
     def __getitem__(self, annotator: int) -> dict[Any, int]:
         own_rows = self.rows_of(self._place[annotator])
@@ -78,18 +80,14 @@ class KeyedTallies(_OwnedRows):
         return dict(zip(keys, self.number[own_rows].tolist(), strict=True))
 
 
-def keyed_tallies_of(counts: Mapping[int, Mapping[Any, int]]) -> KeyedTallies:
-    """Return nested counts as columns."""
-    keys = [key for own_counts in counts.values() for key in own_counts]
-    number = [items for own_counts in counts.values() for items in own_counts.values()]
-    who = np.repeat(np.array([*counts], dtype=np.int64), [*map(len, counts.values())])
-    return keyed_columns(who, keys, np.arange(len(keys)), np.array(number, dtype=np.int64))
-
-
 def keyed_columns(
-    annotator: IntArray, keys: Sequence[Any], key: IntArray, number: IntArray
+    annotator: IntArray,
+    keys: Sequence[Any],
+    key: IntArray,
+    number: IntArray,
+    began: IntArray | None = None,
 ) -> KeyedTallies:
-    """Return rows of an annotator's id, the place of a key, and items as tallies.
+    """Return rows of an annotator's id, the place of a key, items and moments as tallies.
 
     An annotator's rows stay in their order. If some ``keys`` are equal, their rows are added up.
     """
@@ -101,8 +99,12 @@ def keyed_columns(
         cells, row = np.unique(owner * len(places) + key, return_inverse=True)
         number = np.bincount(row, number, len(cells)).astype(np.int64)
         owner, key = np.divmod(cells, len(places))
+        if began is not None:
+            every, began = began, np.full(len(cells), np.iinfo(np.int64).max)
+            np.minimum.at(began, row, every)
     order = np.argsort(owner, kind="stable")
-    return KeyedTallies(annotators, [*places], owner[order], key[order], number[order])
+    began = None if began is None else began[order]
+    return KeyedTallies(annotators, [*places], owner[order], key[order], number[order], began)
 
 
 @dataclass(frozen=True, eq=False)
@@ -204,13 +206,17 @@ def tally_columns_of(tallies: AnnotatorTallies) -> TallyColumns:
     if isinstance(tallies.counts, TallyColumns):
         return tallies.counts
     counts = tallies.counts
-    annotators = np.array([*counts], dtype=np.int64)
-    keys = [key for met in counts.values() for key in met]
+    if isinstance(counts, KeyedTallies):
+        keys = [counts.every_key[n] for n in counts.key.tolist()]
+        annotators, owner, number = counts.annotators, counts.owner, counts.number
+    else:
+        keys = [key for met in counts.values() for key in met]
+        annotators = np.array([*counts], dtype=np.int64)
+        owner = np.repeat(np.arange(len(annotators)), [len(met) for met in counts.values()])
+        number = np.array([items for met in counts.values() for items in met.values()], np.int64)
     owns: dict[Answer, int] = {}
     own = np.array([owns.setdefault(own, len(owns)) for own, _ in keys], dtype=np.int64)
     patterns, pattern = _numbered(pattern for _, pattern in keys)
-    number = np.array([items for met in counts.values() for items in met.values()], dtype=np.int64)
-    owner = np.repeat(np.arange(len(annotators)), [len(met) for met in counts.values()])
     return TallyColumns(annotators, tuple(owns), tuple(patterns), owner, own, pattern, number)
 
 

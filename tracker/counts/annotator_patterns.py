@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from sqlalchemy import (
     ColumnElement,
     Connection,
-    Label,
     Select,
     Subquery,
     Text,
@@ -26,7 +25,13 @@ from sqlalchemy import (
 from tracker.core.audit_tallies import GoldTallies
 from tracker.core.tallies import Answer, IntArray, JointPattern
 from tracker.core.tally_columns import KeyedTallies, distinct_numbers, keyed_columns
-from tracker.counts.kept_counts import counted_columns, counted_rows, kept_rows, kept_set
+from tracker.counts.kept_counts import (
+    Sequences,
+    counted_columns,
+    counted_rows,
+    kept_rows,
+    kept_set,
+)
 from tracker.counts.pattern_codes import (
     AS_COLUMNS,
     Code,
@@ -132,6 +137,13 @@ def _read_joint_pattern(text: str) -> JointPattern:
     return tuple(sorted((int(who), read_selected_answer(answer)) for who, answer in given))
 
 
+AnswersInTurn: TypeAlias = Callable[[frozenset[int] | None], Subquery]
+"""All answers to the items that some annotators answered, or to all.
+
+Nothing but the answers of its annotator and to its item decides about a row of these annotators.
+"""
+
+
 class Extra(NamedTuple):
     """How to read a further column of the answers, and how many bits it takes.
 
@@ -151,17 +163,17 @@ OPTIONAL_ANSWER = Extra(lambda text: read_selected_answer(text) if text else Non
 def count_against_patterns(
     connection: Connection,
     selection: Selection,
-    answers: Subquery,
+    answers: Subquery | AnswersInTurn,
     excluded: frozenset[int] = frozenset(),
     extra: Mapping[str, Extra] | None = None,
     *,
     every: bool = False,
     further: int = 0,
-    by_item: bool = True,
 ) -> KeyedTallies:
     """Return on how many items each annotator's answer met a pattern, by further columns.
 
-    A key is ``(*further columns, own answer, pattern)``.
+    A key is ``(*further columns, own answer, pattern)``. With a column labeled_at of all answers
+    rows have the first moment.
 
     Args:
         connection: to the database.
@@ -169,44 +181,81 @@ def count_against_patterns(
         answers: one row per answer: item_id, annotator_id, answer, and the columns of ``extra``.
         excluded: annotators whose answers are in no pattern, and in no tally.
         extra: how to read the further columns, by name.
-        every: whether ``answers`` are all answers of the selection. Then the patterns are made
-            of them, and answers whose first further column is NULL are in no tally.
+        every: whether ``answers`` are all answers of the selection, as those in turn are. Then the
+            patterns are made of them, and answers whose first further column is NULL are in no
+            tally.
         further: bits of ``annotator_id`` beyond those of an annotator's id.
-        by_item: whether nothing but the answers to its item decides about a row.
     """
-    extra = extra or {}
-    code = make_pattern_code(connection, selection, excluded, answers if every else None)
-    key, split = _grouping(code, code.items if every else answers, extra, further)
-    statement = _grouped(code, key, answers, extra, every)
-    keys = len(key) if by_item else None
-    *group, items, most = counted_columns(
-        connection, statement, selection.question, keys, most=True
+    options = (excluded, extra or {}, further)
+    sequences = None
+    if isinstance(answers, Subquery):
+        groups = _select_groups(connection, selection, answers, every, *options)
+    else:
+        in_turn = answers
+        groups = _select_groups(connection, selection, in_turn(None), True, *options)
+
+        def select_of(annotators: frozenset[int]) -> Select[Any]:
+            rows = in_turn(annotators)
+            code, *_, statement = _select_groups(connection, selection, rows, True, *options)
+            return statement.where(code.items.c.annotator_id.in_(sorted(annotators)))
+
+        sequences = Sequences(select_of, lambda columns: groups.split(columns)[1])
+    code, packing, keys, statement = groups
+    most = len(statement.selected_columns) - keys - 1
+    columns = counted_columns(
+        connection, statement, selection.question, keys, most=most, sequences=sequences
     )
-    wider = widen_pattern_code(selection, code, int(np.max(most, initial=0)))
+    wider = widen_pattern_code(selection, code, int(np.max(columns[-1], initial=0)))
     if wider is not None:
         return count_against_patterns(
-            connection,
-            wider,
-            answers,
-            excluded,
-            extra,
-            every=every,
-            further=further,
-            by_item=by_item,
+            connection, wider, answers, excluded, extra, every=every, further=further
         )
-    annotator, met, place = split(group)
-    return keyed_columns(annotator, met, place, np.asarray(items, dtype=np.int64))
+    values, annotator = groups.split(columns)
+    met, place = _distinct(values)
+    named = _read_keys(met, code, packing.but_last, extra or {})
+    number, *earliest = (np.asarray(column, dtype=np.int64) for column in columns[keys:-1])
+    began = [-moments for moments in earliest]
+    return keyed_columns(np.asarray(annotator, dtype=np.int64), named, place, number, *began)
 
 
-def _grouped(
-    code: Code,
-    key: Sequence[Label[Any]],
+class _Groups(NamedTuple):
+    """A statement with a row per group; the annotator is the last of its ``keys``."""
+
+    code: Code
+    packing: Packing
+    keys: int
+    statement: Select[Any]
+
+    def split(self, columns: Columns) -> tuple[Columns, IntArray | list[Any]]:
+        """Return the keys without the annotators, and these."""
+        others, annotators = self.packing.split_last(columns[: self.keys])
+        return [*others], annotators
+
+
+def _select_groups(
+    connection: Connection,
+    selection: Selection,
     answers: Subquery,
-    extra: Mapping[str, Extra],
     every: bool,
-) -> Select[Any]:
-    """Return one row per group: its columns, the items, and the most answers to one of them."""
-    statement = select(*key, func.count(), func.max(code.items.c.answers))
+    excluded: frozenset[int],
+    extra: Mapping[str, Extra],
+    further: int,
+) -> _Groups:
+    """Return what to count: the items, the first moment, negative, the most answers to an item."""
+    code = make_pattern_code(connection, selection, excluded, answers if every else None)
+    rows = code.items if every else answers
+    packing = AS_COLUMNS
+    if code.bits is not None:
+        of_code, of_annotator, of_category = code.bits
+        widths = [of_category if how.bits is None else how.bits for how in extra.values()]
+        packing = Packing((*widths, of_code, of_category, of_annotator + further))
+    further_columns = [
+        func.coalesce(rows.c[name], 0) if how.optional and packing.fits else rows.c[name]
+        for name, how in extra.items()
+    ]
+    key = packing.key([*further_columns, *code.key, rows.c.answer, rows.c.annotator_id])
+    earliest = [-code.items.c.labeled_at] if "labeled_at" in code.items.c else []
+    statement = select(*key, func.count(), *map(func.max, [*earliest, code.items.c.answers]))
     if every:
         first = next(iter(extra))
         statement = statement.where(code.items.c[first].is_not(None))
@@ -215,40 +264,20 @@ def _grouped(
         # while SQLite would put all patterns into a table with an index first.
         of_item = answers.c.item_id == code.items.c.item_id
         statement = statement.select_from(code.items.join(answers, of_item, isouter=not extra))
-    return statement.group_by(*(column.name for column in key))  # by name: it holds bound values
+    by_name = [column.name for column in key]  # for it holds bound values
+    return _Groups(code, packing, len(key), statement.group_by(*by_name))
 
 
-def _grouping(
-    code: Code, answers: Subquery, extra: Mapping[str, Extra], further: int
-) -> tuple[list[Label[Any]], Callable[[Columns], tuple[IntArray, list[Any], IntArray]]]:
-    """Return what to group tallies by, and a reader of the columns of groups.
-
-    It gives each group's annotator, the keys, and the place of each group's key among them.
-    """
-    packing = AS_COLUMNS
-    if code.bits is not None:
-        of_code, of_annotator, of_category = code.bits
-        widths = [of_category if how.bits is None else how.bits for how in extra.values()]
-        packing = Packing((*widths, of_code, of_category, of_annotator + further))
-    further_columns = [
-        func.coalesce(answers.c[name], 0) if how.optional and packing.fits else answers.c[name]
-        for name, how in extra.items()
-    ]
-    columns = [*further_columns, *code.key, answers.c.answer, answers.c.annotator_id]
+def _read_keys(
+    met: Sequence[tuple[Any, ...]], code: Code, packing: Packing, extra: Mapping[str, Extra]
+) -> list[tuple[Any, ...]]:
+    """Return the values of further columns, the own answer and the pattern of each key."""
     decode, read = cache(code.decode), cache(read_selected_answer)
-    reads = [how.read for how in extra.values()]
-
-    def key_of(key: tuple[Any, ...]) -> tuple[Any, ...]:
-        *rest, own = packing.but_last.unpack(key)
-        values = (how(value) for how, value in zip(reads, rest, strict=False))
-        return (*values, read(own), decode(tuple(rest[len(reads) :])))
-
-    def split(group: Columns) -> tuple[IntArray, list[Any], IntArray]:
-        key, annotator = packing.split_last(group)
-        met, place = _distinct(key)
-        return np.asarray(annotator, dtype=np.int64), [*map(key_of, met)], place
-
-    return packing.key(columns), split
+    keys = []
+    for *rest, own in map(packing.unpack, met):
+        values = (how.read(value) for how, value in zip(extra.values(), rest, strict=False))
+        keys.append((*values, read(own), decode(tuple(rest[len(extra) :]))))
+    return keys
 
 
 def _distinct(columns: Sequence[IntArray | list[Any]]) -> tuple[list[tuple[Any, ...]], IntArray]:

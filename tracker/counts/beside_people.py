@@ -9,18 +9,9 @@ from functools import cache
 from typing import Any, TypeAlias
 
 import numpy as np
-from sqlalchemy import (
-    ColumnElement,
-    Connection,
-    FromClause,
-    Subquery,
-    case,
-    func,
-    literal,
-    select,
-)
+from sqlalchemy import ColumnElement, Connection, FromClause, Subquery, case, func, literal, select
 
-from tracker.core.beside_columns import BesideColumns
+from tracker.core.beside_columns import BesideColumns, beside_columns_of
 from tracker.core.tallies import Answer, IntArray, Pattern
 from tracker.counts.annotator_patterns import select_first_truths
 from tracker.counts.kept_counts import counted_pairs, counted_rows
@@ -31,11 +22,7 @@ from tracker.counts.pattern_codes import (
     make_pattern_code,
     widen_pattern_code,
 )
-from tracker.counts.selection import (
-    Selection,
-    read_selected_answer,
-    select_answer_rows,
-)
+from tracker.counts.selection import Selection, read_selected_answer, select_answer_rows
 from tracker.projects.kept import kept_with_answers
 
 
@@ -105,19 +92,13 @@ def count_beside_people(
 
 
 def _unpacked(packing: Packing, code: Code, keys: IntArray, items: IntArray) -> BesideColumns:
-    model, person, given, own, of_item = packing.unpack([keys])
-    categories, place = np.unique(np.concatenate([given, own]), return_inverse=True)
+    model, person, *both, of_item = packing.unpack([keys])
+    categories, place = np.unique(np.concatenate(both), return_inverse=True)
     codes, pattern = np.unique(of_item, return_inverse=True)
-    return BesideColumns(
-        tuple((category,) for category in categories.tolist()),
-        tuple(code.decode((integer,)) for integer in codes.tolist()),
-        model,
-        person,
-        place[: len(keys)],
-        place[len(keys) :],
-        pattern,
-        items,
-    )
+    answers = tuple((category,) for category in categories.tolist())
+    patterns = tuple(code.decode((integer,)) for integer in codes.tolist())
+    of_model, of_person = np.split(place, 2)
+    return BesideColumns(answers, patterns, model, person, of_model, of_person, pattern, items)
 
 
 def _of_rows(code: Code, rows: Sequence[tuple[Any, ...]]) -> BesideColumns:
@@ -126,16 +107,7 @@ def _of_rows(code: Code, rows: Sequence[tuple[Any, ...]]) -> BesideColumns:
     counts: Counter[tuple[int, int, Answer, Answer, Pattern]] = Counter()
     for model, person, given, own, *codes, items, _ in rows:
         counts[model, person, read(given), read(own), decode(tuple(codes))] += items
-    answers = {
-        answer: n for n, answer in enumerate(sorted({a for key in counts for a in key[2:4]}))
-    }
-    patterns = {pattern: n for n, pattern in enumerate(sorted({key[4] for key in counts}))}
-    table = [
-        (model, person, answers[given], answers[own], patterns[pattern], items)
-        for (model, person, given, own, pattern), items in sorted(counts.items())
-    ]
-    columns = np.array(table, dtype=np.int64).reshape(-1, 6).T
-    return BesideColumns(tuple(answers), tuple(patterns), *columns)
+    return beside_columns_of(counts)
 
 
 # -- Every item that a model answered, with what is known of it: its truth, what people said ------
@@ -162,23 +134,18 @@ def count_labelled_answers(
         truths = select_first_truths(people).subquery("truths")
         joined = joined.outerjoin(truths, truths.c.item_id == model.c.item_id)
         truth = truths.c.truth
-    key = [model.c.annotator_id, model.c.answer, truth, *code.key]
-    names = [column.label(f"key_{n}") for n, column in enumerate(key)]
-    statement = select(*names, func.count(), func.max(code.items.c.answers))
-    statement = statement.select_from(joined).group_by(*(column.name for column in names))
+    key = AS_COLUMNS.key([model.c.annotator_id, model.c.answer, truth, *code.key])
+    statement = select(*key, func.count(), func.max(code.items.c.answers))
+    statement = statement.select_from(joined).group_by(*(column.name for column in key))
     decode = cache(code.decode)
     counts: dict[int, Counter[tuple[Answer, Answer | None, Pattern]]] = {}
     most = 0
-    rows = counted_rows(connection, statement, people.question, len(names), most=True)
+    rows = counted_rows(connection, statement, people.question, len(key), most=True)
     for who, given, known, *codes, items, answers in rows:
         most = max(most, answers or 0)
         if code.holds(answers or 0):
             pattern = decode(tuple(codes)) if answers else ()
-            row = (
-                read_selected_answer(given),
-                None if known is None else read_selected_answer(known),
-                pattern,
-            )
-            counts.setdefault(who, Counter())[row] += items
+            true = None if known is None else read_selected_answer(known)
+            counts.setdefault(who, Counter())[read_selected_answer(given), true, pattern] += items
     wider = widen_pattern_code(people, code, most)
     return dict(counts) if wider is None else count_labelled_answers(connection, wider, models)

@@ -103,9 +103,9 @@ def count_shown(connection: Connection, selection: Selection) -> dict[int, list[
         .group_by(*key)
     )
     shown: dict[int, list[Row]] = {}
-    for annotator, a, b, *given in stream_rows(connection, statement):
-        if any(given) and a and b and a != b:
-            shown.setdefault(annotator, []).append(Row(a, b, *map(int, given)))
+    for annotator, a, b, *numbers in stream_rows(connection, statement):
+        if any(numbers) and a and b and a != b:
+            shown.setdefault(annotator, []).append(Row(a, b, *map(int, numbers)))
     return shown
 
 
@@ -135,14 +135,10 @@ def count_swapped(connection: Connection, selection: Selection) -> Iterator[Swap
     number: dict[str, Any] = {
         name: sum(pairs.c[f"{name}_{n}"] for n in range(len(SIDES))) for name in ("one", "other")
     }
-    statement = (
-        select(*pairs.c, func.count())
-        .where(number["one"] > 0, number["other"] > 0)
-        .group_by(*pairs.c)
-    )
-    for annotator, *given, times in stream_rows(connection, statement):
+    in_both = select(*pairs.c, func.count()).where(number["one"] > 0, number["other"] > 0)
+    for annotator, *numbers, times in stream_rows(connection, in_both.group_by(*pairs.c)):
         for n, m in product(range(3), repeat=2):
-            if both := int(given[n]) * int(given[3 + m]) * times:
+            if both := int(numbers[n]) * int(numbers[3 + m]) * times:
                 yield Swapped(annotator, SIDES[n], SIDES[m], both)
 
 
@@ -153,10 +149,7 @@ def side_column(
     sides: dict[str | None, list[int]] = {}
     for number, name in category_names(connection, selection.question).items():
         sides.setdefault(side_of(name), []).append(number)
-    return case(
-        *((answers.c.answer.in_(sides.get(side, [])), n) for n, side in enumerate(SIDES)),
-        else_=None,
-    )
+    return case(*((answers.c.answer.in_(sides.get(side, [])), n) for n, side in enumerate(SIDES)))
 
 
 _ANSWERS = (*SIDES, "none")

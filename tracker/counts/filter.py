@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
+from shlex import quote
 from typing import Annotated, Any
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, Row, or_, select
 
 from tracker.core import clock
-from tracker.core.errors import InvalidOption
+from tracker.core.errors import InvalidOption, NotFound
+from tracker.core.kept import read_once
 from tracker.core.results import Hidden, Json, OptionalTime, Record
 from tracker.counts.selection import Selection
 from tracker.projects.annotators import (
@@ -20,10 +22,11 @@ from tracker.projects.annotators import (
     select_decider,
 )
 from tracker.projects.items import check_item_values
-from tracker.projects.notes import find_guideline_period
+from tracker.projects.names import near_names
 from tracker.projects.projects import ProjectInfo
 from tracker.projects.questions import QuestionInfo
-from tracker.storage.schema import Annotator
+from tracker.storage.as_of import last_change_as_of
+from tracker.storage.schema import Annotator, Note
 
 _FURTHEST = clock.DAY * 14 // 24
 """How far a zone's days may begin before those of UTC."""
@@ -197,12 +200,7 @@ def select_answers(
     Other annotators stay out of agreement unless the filter names them. Raises NotFound for an
     annotator, InvalidOption for an attribute or a value that the project does not have.
     """
-    rows = connection.execute(
-        select(
-            Annotator.id, Annotator.kind,
-            select_decider(question.project_id).scalar_subquery().label("decider"),
-        ).where(Annotator.project_id == question.project_id, Annotator.kind != "human")
-    ).all()  # fmt: skip
+    rows = _read_others(connection, question.project_id)
     references = frozenset(row.id for row in rows if row.kind == "reference")
     every = Selection(
         question,
@@ -211,6 +209,14 @@ def select_answers(
         decider=next((row.decider for row in rows if row.decider in references), 0),
     )
     return _narrowed(connection, every, choice)
+
+
+@read_once
+def _read_others(connection: Connection, project_id: int) -> Sequence[Row[Any]]:
+    """Return the annotators that are not human, each with the decider."""
+    decider = select_decider(project_id).scalar_subquery().label("decider")
+    ours = (Annotator.project_id == project_id, Annotator.kind != "human")
+    return connection.execute(select(Annotator.id, Annotator.kind, decider).where(*ours)).all()
 
 
 def select_labels(
@@ -266,7 +272,7 @@ def within_guideline(
     choice = choice.in_zone(project.timezone)
     if choice.guideline is None:
         return choice
-    first, last = find_guideline_period(connection, project, choice.guideline, choice.known_at)
+    first, last = _guideline_period(connection, project, choice.guideline, choice.known_at)
     since = first if choice.since is None else max(first, choice.since)
     ends = [end for end in (last, choice.until) if end is not None]
     until = min(ends, default=None)
@@ -277,3 +283,29 @@ def within_guideline(
             "no answer lies between that and the times chosen",
         )
     return replace(choice, since=since, until=until)
+
+
+def _guideline_period(
+    connection: Connection, project: ProjectInfo, name: str, known_at: int | None = None
+) -> tuple[int, int | None]:
+    """Return the first and the last moment of a guideline; None if no other one followed.
+
+    With ``known_at`` as the notes were known then. Raises NotFound for an unknown one.
+    """
+    which = [Note.project_id == project.id, Note.guideline.is_not(None)]
+    if known_at is None:
+        which.append(Note.removed_by.is_(None))
+    else:
+        through = last_change_as_of(connection, project.id, known_at)
+        removed_later = or_(Note.removed_by.is_(None), Note.removed_by > through)
+        which += [Note.change_id <= through, removed_later]
+    statement = select(Note.guideline, Note.at).where(*which).order_by(Note.at, Note.id)
+    starts = {row.guideline: row.at for row in connection.execute(statement)}
+    if name not in starts:
+        advice = f"tracker project note {quote(project.name)} TEXT --guideline {quote(name)}"
+        advice = f"it has: {', '.join(starts)}" if starts else f"note one: {advice}"
+        raise NotFound(
+            f"{project.name!r} has no guideline {name!r}", near_names(name, starts) or advice
+        )
+    later = [at for at in starts.values() if at > starts[name]]
+    return starts[name], min(later) - 1 if later else None

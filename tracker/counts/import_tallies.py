@@ -47,9 +47,8 @@ def count_file_tallies(
         return None
     of_number = max(file.number for file in files).bit_length()
     bits = max(file.change for file in files).bit_length() + of_number
-    bits = (
-        -(-bits // 4) * 4
-    )  # the next import seldom needs more, so that its items alone are counted
+    # The next import seldom needs more, so that its items alone are counted.
+    bits = -(-bits // 4) * 4
     file = _file_number(selection, of_number)
     key = (labels.c.item_id, labels.c.annotator_id)
     if not selection.single:

@@ -39,13 +39,14 @@ from tracker.counts.selection import (
     stream_rows,
     where_chosen,
 )
-from tracker.counts.timeline import select_dated_answers
+from tracker.counts.timeline import select_dated_answers, select_items_of
 from tracker.storage.schema import SKIPPED, PastLabel
 from tracker.storage.schema.labels import ORDER, of_question, standing_order
 
 MOST = 10_000
 """Answers of one annotator that are looked at; a verdict takes a few hundred."""
 _past = PastLabel.__table__
+_ROW = ("item_id", "annotator_id", "answer")
 
 
 def gold_outcomes(connection: Connection, selection: Selection) -> list[bool]:
@@ -102,18 +103,18 @@ def recent_shared_answers(
     They are those that stand, each with the item's pattern, which it is in itself. Of some
     annotators only answers ``since`` a moment count.
     """
-    dated = select_dated_answers(selection)
-    given = func.count().over(partition_by=dated.c.item_id)
-    beside = select(dated, given.label("given")).subquery("beside")
-    counted = and_(beside.c.given > 1, *answers_since(beside, since))
-    place = _from_the_newest(beside, case((counted, 1), else_=0))
-    names = ("item_id", "annotator_id", "answer")
-    late = case((and_(counted, place <= last), place)).label("place")  # else NULL
-    rows = select(*(beside.c[name] for name in names), late).subquery("answers")
+
+    def place_them(among: frozenset[int] | None) -> Subquery:
+        dated = select_dated_answers(selection, select_items_of(selection, among))
+        given = func.count().over(partition_by=dated.c.item_id)
+        beside = select(dated, given.label("given")).subquery("beside")
+        counted = and_(beside.c.given > 1, *answers_since(beside, since))
+        place = _from_the_newest(beside, case((counted, 1), else_=0))
+        late = case((and_(counted, place <= last), place)).label("place")  # else NULL
+        return select(*(beside.c[name] for name in _ROW), late).subquery("answers")
+
     extra = {"place": Extra(int, last.bit_length())}
-    tallies = count_against_patterns(
-        connection, selection, rows, extra=extra, every=True, by_item=False
-    )
+    tallies = count_against_patterns(connection, selection, place_them, extra=extra)
     return {
         annotator: [(answer, pattern) for _, answer, pattern in sorted(counts)]
         for annotator, counts in tallies.items()
@@ -140,16 +141,13 @@ def first_answers_and_patterns(
     place = func.row_number().over(order_by=[given.c.labeled_at, given.c.item_id])
     placed = select(given, place.label("place")).subquery("placed")
     theirs = select_answer_rows(others, alone=True, items=select(given.c.item_id))
-    names = ("item_id", "annotator_id", "answer")
     rows = union_all(
-        select(*(placed.c[name] for name in names), placed.c.place).where(placed.c.place <= MOST),
-        select(*(theirs.c[name] for name in names), cast(null(), Integer)),
+        select(*(placed.c[name] for name in (*_ROW, "place"))).where(placed.c.place <= MOST),
+        select(*(theirs.c[name] for name in _ROW), cast(null(), Integer)),
     ).subquery("answers")
     extra = {"place": Extra(int, MOST.bit_length())}
-    one = own.only or frozenset()
-    tallies = count_against_patterns(
-        connection, others, rows, one, extra, every=True, by_item=False
-    )
+    one = own.only or frozenset()  # past labels are read: no count is of some annotators alone
+    tallies = count_against_patterns(connection, others, lambda _: rows, one, extra)
     keys = sorted(key for counts in tallies.values() for key in counts)
     return [(answer, pattern) for _, answer, pattern in keys if pattern]
 
@@ -182,8 +180,8 @@ def select_first_answers(selection: Selection, items: Select[Any] | None = None)
         partition_by=[both.c.annotator_id, both.c.item_id], order_by=standing_order(both)
     )
     first = select(both, turn.label("turn")).subquery("in_turn")
-    names = ("item_id", "annotator_id", "answer", "labeled_at")
-    statement = select(*(first.c[name] for name in names)).where(first.c.turn == 1)
+    columns = (first.c[name] for name in (*_ROW, "labeled_at"))
+    statement = select(*columns).where(first.c.turn == 1)
     if selection.since is not None:
         statement = statement.where(first.c.labeled_at >= selection.since)
     if selection.until is not None:

@@ -12,7 +12,6 @@ from sqlalchemy import (
     Double,
     FromClause,
     Select,
-    Subquery,
     and_,
     case,
     func,
@@ -33,13 +32,15 @@ from tracker.counts.selection import (
     stream_rows,
     where_counted,
 )
+from tracker.projects.items import select_items_with_value
 from tracker.projects.kept import kept_with_answers
 from tracker.storage.current import standing_item_facts
 from tracker.storage.schema import Annotator, Category, Item, ItemAttribute
-from tracker.storage.schema.labels import of_question
+from tracker.storage.schema.labels import of_question, same_answer_key
 
 _items = Item.__table__
 _categories = Category.__table__
+_people = func.count(labels.c.annotator_id.distinct())
 
 
 def select_answers_to_items(
@@ -65,7 +66,7 @@ def select_items_below(
     They are in the order of their first import, ``most`` at most; items without an answer are
     among them.
     """
-    answers = _answers_per_item(selection)
+    answers = _answers_per_item(selection).subquery("answers")
     number = func.coalesce(answers.c.answers, 0).label("number")
     joined = _items.outerjoin(answers, answers.c.item_id == _items.c.id)
     statement = select(_items.c.id, _items.c.name, number).select_from(joined)
@@ -79,13 +80,21 @@ def _of_project(selection: Selection) -> tuple[ColumnElement[bool], ...]:
     return _items.c.project_id == project, standing_item_facts(project, _items.c.id)
 
 
-def _answers_per_item(selection: Selection) -> Subquery:
-    return (
-        select(labels.c.item_id, func.count(labels.c.annotator_id.distinct()).label("answers"))
-        .where(where_counted(selection))
-        .group_by(labels.c.item_id)
-        .subquery("answers")
-    )
+def _answers_per_item(selection: Selection, *which: ColumnElement[bool]) -> Select[Any]:
+    statement = select(labels.c.item_id, _people.label("answers"))
+    return statement.where(where_counted(selection), *which).group_by(labels.c.item_id)
+
+
+def _votes(selection: Selection, *which: ColumnElement[bool]) -> Select[Any]:
+    """Return how many annotators gave an item each category: item_id, category_id, votes."""
+    key = (labels.c.item_id, labels.c.category_id)
+    statement = select(*key, _people.label("votes"))
+    return statement.where(where_counted(selection), *which).group_by(*key)
+
+
+def _is_there(*conditions: ColumnElement[bool]) -> ColumnElement[bool]:
+    """Return whether rows of other tables meet the conditions for the item of a statement."""
+    return select(literal(1)).where(*conditions).correlate(_items).exists()
 
 
 # -- Some items after each other, chosen by what was said of them, with their votes ---------------
@@ -154,10 +163,8 @@ def select_item_page(
     rows = connection.execute(statement).all()
     numbers = [row.id for row in rows]
     votes = select_votes_on_items(connection, selection, numbers)
-    counted = (where_counted(selection), labels.c.item_id.in_(numbers))
-    people = func.count(labels.c.annotator_id.distinct())
-    each = select(labels.c.item_id, people).where(*counted).group_by(labels.c.item_id)
-    answers = {row[0]: row[1] for row in connection.execute(each)}
+    counted = _answers_per_item(selection, labels.c.item_id.in_(numbers))
+    answers: dict[int, int] = dict(connection.execute(counted).all())
     return [
         ItemVotes(row.id, row.name, row.text, answers.get(row.id, 0), votes[row.id]) for row in rows
     ]
@@ -165,8 +172,8 @@ def select_item_page(
 
 @kept_with_answers
 def _number_of_categories(connection: Connection, selection: Selection) -> int:
-    ours = of_question(_categories, selection.question.key)
-    return connection.scalar(select(func.count()).where(ours, _categories.c.id > 0)) or 0
+    of_this = of_question(_categories, selection.question.key)
+    return connection.scalar(select(func.count()).where(of_this, _categories.c.id > 0)) or 0
 
 
 def select_votes_on_items(
@@ -177,11 +184,8 @@ def select_votes_on_items(
     `NONE_APPLIES` stands for answers without a label.
     """
     votes: dict[int, dict[int, int]] = {item: {} for item in items}
-    key = (labels.c.item_id, labels.c.category_id)
-    rows = select(*key, func.count(labels.c.annotator_id.distinct())).where(
-        where_counted(selection), labels.c.item_id.in_(items)
-    )
-    for item, category, number in connection.execute(rows.group_by(*key)):
+    rows = connection.execute(_votes(selection, labels.c.item_id.in_(items)))
+    for item, category, number in rows:
         votes[item][category] = number
     return votes
 
@@ -194,15 +198,7 @@ def item_order_keys(connection: Connection, selection: Selection) -> dict[str, S
     categories: what is left of its mean share if all shares were alike likely before (Laplace's
     rule of succession); a mean of numbers, by its variance.
     """
-    counted = where_counted(selection)
-    people = func.count(labels.c.annotator_id.distinct()).label("votes")
-    item = labels.c.item_id
-    of_category = (
-        select(item, labels.c.category_id, people)
-        .where(counted)
-        .group_by(item, labels.c.category_id)
-        .subquery("votes")
-    )
+    of_category = _votes(selection).subquery("votes")
     votes, total = of_category.c.votes, func.sum(of_category.c.votes)
     differing = total * total - func.sum(votes * votes)
     differ: Any = case((total > 1, differing * 1.0 / (total * (total - 1))))
@@ -220,13 +216,13 @@ def item_order_keys(connection: Connection, selection: Selection) -> dict[str, S
         uncertain = differ / total
         by_votes = by_votes.select_from(joined)
     by_item = by_votes.group_by(of_category.c.item_id)
+    item = labels.c.item_id
+    of_item = select(item).where(where_counted(selection)).group_by(item)
     return {
         "disagreement": by_item.add_columns(differ.label("key")),
         "uncertainty": by_item.add_columns(uncertain.label("key")),
-        "answers": select(item, people.label("key")).where(counted).group_by(item),
-        "recent": select(item, func.max(labels.c.labeled_at).label("key"))
-        .where(counted)
-        .group_by(item),
+        "answers": of_item.add_columns(_people.label("key")),
+        "recent": of_item.add_columns(func.max(labels.c.labeled_at).label("key")),
     }
 
 
@@ -237,33 +233,25 @@ def _conditions(selection: Selection, choice: ItemChoice) -> list[ColumnElement[
         conditions.append(or_(*(text.icontains(choice.search, autoescape=True) for text in texts)))
     for place, annotator in enumerate(sorted(choice.annotators)):
         label = labels.alias(f"of_annotator_{place}")
-        is_there = select(literal(1)).select_from(label)
-        is_there = is_there.where(_of_item(selection, label), label.c.annotator_id == annotator)
-        conditions.append(is_there.correlate(_items).exists())
+        conditions.append(_is_there(_of_item(selection, label), label.c.annotator_id == annotator))
     for name, values in choice.attributes:
-        has_value = select(literal(1)).where(
-            ItemAttribute.project_id == selection.question.project_id,
-            ItemAttribute.item_id == _items.c.id,
-            ItemAttribute.name == name,
-            ItemAttribute.value.in_(values),
-        )
+        has_value = select_items_with_value(selection.question.project_id, name, values)
+        has_value = has_value.where(ItemAttribute.item_id == _items.c.id)
         conditions.append(has_value.correlate(_items).exists())
     if choice.categories:
-        conditions.append(_chosen(selection, choice))
+        conditions.append(_has_categories(selection, choice))
     for category in sorted(choice.of_others):
         label = labels.alias(f"of_others_{category}")
-        is_there = select(literal(1)).where(
-            _of_item(selection, label), label.c.category_id == category,
-            label.c.annotator_id.not_in(sorted(choice.annotators)),
-        )  # fmt: skip
-        conditions.append(is_there.correlate(_items).exists())
+        is_other = label.c.annotator_id.not_in(sorted(choice.annotators))
+        is_given = _of_item(selection, label), label.c.category_id == category
+        conditions.append(_is_there(*is_given, is_other))
     if choice.differ:
         conditions.append(_differ(selection, choice))
     if choice.fewer_than is not None:
         label = labels.alias("given")
-        number = select(func.count(label.c.annotator_id.distinct()))
-        number = number.where(_of_item(selection, label)).correlate(_items)
-        conditions.append(number.scalar_subquery() < choice.fewer_than)
+        people = select(func.count(label.c.annotator_id.distinct()))
+        number = people.where(_of_item(selection, label)).correlate(_items).scalar_subquery()
+        conditions.append(number < choice.fewer_than)
     return conditions
 
 
@@ -275,7 +263,7 @@ def _among(label: FromClause, choice: ItemChoice) -> list[ColumnElement[bool]]:
     return [label.c.annotator_id.in_(sorted(choice.annotators))] if choice.annotators else []
 
 
-def _chosen(selection: Selection, choice: ItemChoice) -> ColumnElement[bool]:
+def _has_categories(selection: Selection, choice: ItemChoice) -> ColumnElement[bool]:
     """Return that each category was chosen, the first and the second by two annotators."""
     every = [labels.alias(f"of_category_{place}") for place in range(len(choice.categories))]
     conditions: list[ColumnElement[bool]] = []
@@ -284,35 +272,25 @@ def _chosen(selection: Selection, choice: ItemChoice) -> ColumnElement[bool]:
         conditions += _among(label, choice)
     if len(every) > 1:
         conditions.append(every[0].c.annotator_id != every[1].c.annotator_id)
-    is_there = select(literal(1)).select_from(*every).where(*conditions)
-    return is_there.correlate(_items).exists()
+    return _is_there(*conditions)
 
 
 def _differ(selection: Selection, choice: ItemChoice) -> ColumnElement[bool]:
     """Return that somebody gave a label that somebody else did not, who answered, too."""
     first, second, same = (labels.alias(name) for name in ("one", "other", "same"))
-    given_by_other = (
-        select(literal(1))
-        .select_from(same)
-        .where(
-            of_question(same, selection.question.key),
-            same.c.item_id == second.c.item_id,
-            *(same.c[name] == second.c[name] for name in ("annotator_id", "pass")),
-            *(same.c[name] == first.c[name] for name in ("category_id", "span_start", "span_end")),
-        )
-        .correlate(first, second)
-        .exists()
+    given_by_other = select(literal(1)).where(
+        of_question(same, selection.question.key),
+        same_answer_key(("item_id", "annotator_id", "pass"), same, second),
+        same_answer_key(("category_id", "span_start", "span_end"), same, first),
     )
-    conditions = (
+    return _is_there(
         _of_item(selection, first),
         _of_item(selection, second),
         first.c.annotator_id != second.c.annotator_id,
         *_among(first, choice),
         *_among(second, choice),
-        ~given_by_other,
+        ~given_by_other.correlate(first, second).exists(),
     )
-    is_there = select(literal(1)).select_from(first, second).where(*conditions)
-    return is_there.correlate(_items).exists()
 
 
 # -- Further counts: votes on each item, answers per item, and the pace ---------------------------
@@ -331,20 +309,14 @@ def count_votes(connection: Connection, selection: Selection) -> Iterator[tuple[
 
     The rows are ordered by item; `NONE_APPLIES` stands for answers without a label.
     """
-    key = (labels.c.item_id, labels.c.category_id)
-    statement = (
-        select(*key, func.count(labels.c.annotator_id.distinct()))
-        .where(where_counted(selection))
-        .group_by(*key)
-        .order_by(*key)
-    )
-    yield from stream_rows(connection, statement)
+    in_order = _votes(selection).order_by(labels.c.item_id, labels.c.category_id)
+    yield from stream_rows(connection, in_order)
 
 
 @kept_with_answers
 def count_answers_per_item(connection: Connection, selection: Selection) -> dict[int, int]:
     """Return how many items have each number of answers: ``{answers: items}``."""
-    number = _answers_per_item(selection).c.answers
+    number = _answers_per_item(selection).subquery("answers").c.answers
     statement = select(number, func.count()).group_by(number)
     rows = counted_rows(connection, statement, selection.question, 1)
     return dict(sorted((answers, items) for answers, items in rows))

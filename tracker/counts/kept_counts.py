@@ -10,11 +10,11 @@ from __future__ import annotations
 import hashlib
 import json
 import zlib
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, islice
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from sqlalchemy import Connection, Select, Table, Text, cast, func, select
@@ -45,24 +45,29 @@ from tracker.storage.kept_tallies import (
     kept_statements,
     kept_tally,
 )
-from tracker.storage.schema import Import, Label, Source
+from tracker.storage.schema import Import, Item, Label, Source
+from tracker.storage.schema.labels import of_question
 
 LEAST_ITEMS = 10_000
 """Items of a project whose counts are kept."""
-_MOST_ROWS = 1_000_000  # of a statement that are kept; as Python's tuples they take 100 MB
+_MOST_ROWS = 1_000_000  # that are held at a time; as Python's tuples they take 100 MB
 _MOST_PAIRS = 20_000_000  # rows of 40 bytes at most in one text; 10 ** 9 bytes are too many
 _OF_ITEMS = {model.__table__ for model in (Label, Import, Source)}
 """The tables that differ for no item but those that a change says it touched."""
+_WORTH_IT = 4  # an annotator's answers with all others to their items take as long as so many
 _FORM = "1"  # of what is kept
 Row: TypeAlias = tuple[Any, ...]
 Parts: TypeAlias = Sequence[Sequence[LabelFile]]
 
 
-class _TooManyRows(Exception):
-    """A statement yields more rows than are kept: the first ones, and a stream of the others."""
+class Sequences(NamedTuple):
+    """Rows that rest on their annotator's answers in turn, and on all answers to these items.
 
-    def __init__(self, first: list[Row], others: Generator[Row]) -> None:
-        self.first, self.others = first, others
+    They are counted of some annotators by ``select``; ``owners`` are the annotators of columns.
+    """
+
+    select: Callable[[frozenset[int]], Select[Any]]
+    owners: Callable[[Columns], IntArray | list[Any]]
 
 
 @dataclass(frozen=True)
@@ -71,40 +76,41 @@ class _Counting:
 
     Attributes:
         statement: its columns are what it groups by, then counts or sums.
-        fetch: returns the columns that a connection has now, or raises `_TooManyRows`.
-        keys: how many of the columns it groups by; None if its rows do not add up.
-        most: whether the last column is a greatest value, of which a greater one will do.
+        keys: how many of the columns it groups by; None if no rows may be added up.
+        most: how many of the last columns are a greatest value, of which a greater one will do.
         any_of: whether it is one row that says of conditions whether any answer meets them.
+        sequences: how the rows of some annotators are counted, if only these are to be.
+        fetch: returns the columns that a connection has now.
     """
 
     statement: Select[Any]
-    fetch: Callable[[Connection], Columns]
     keys: int | None
-    most: bool = False
+    most: int = 0
     any_of: bool = False
+    sequences: Sequences | None = None
+    fetch: Callable[[Connection, Select[Any]], Columns] | None = None
 
     @cached_property
     def of_items(self) -> bool:
         """Whether it changes with nothing but the items that a change touches."""
         parts = visitors.iterate(self.statement)
-        return {part for part in parts if isinstance(part, Table)} <= _OF_ITEMS
+        tables = {part for part in parts if isinstance(part, Table)}
+        # An item's key, which decides between answers of one moment, is always the same.
+        return tables <= (_OF_ITEMS if self.sequences is None else {*_OF_ITEMS, Item.__table__})
+
+    @cached_property
+    def adds_up(self) -> bool:
+        """Whether the columns of items that do not meet may be added up."""
+        return self.keys is not None and self.sequences is None
 
     def columns(self, connection: Connection) -> Columns:
         """Return the columns that a connection has now, in the order of their keys."""
-        return self.added_up(self.fetch(connection))
-
-    def few_columns(self, connection: Connection) -> Columns | None:
-        """Return the same columns; None if they are too many."""
-        try:
-            return self.columns(connection)
-        except _TooManyRows as too_many:
-            too_many.others.close()
-            return None
+        return self.added_up((self.fetch or _columns_of)(connection, self.statement))
 
     def added_up(self, columns: Columns) -> Columns:
         """Return the columns in one order, so that sums of fractions over them are always alike."""
         if self.keys is None:
-            return _in_order(columns)
+            return _in_order(columns) if len(columns[0]) <= _MOST_ROWS else columns
         return _summed([(columns, 1)], self.keys, most=self.most)
 
     def sum_of(self, parts: Iterable[Columns]) -> Columns:
@@ -132,15 +138,14 @@ def counted_rows(
     question: QuestionInfo,
     keys: int | None,
     *,
-    most: bool = False,
+    most: int = 0,
 ) -> Iterator[Row]:
-    """Yield the rows of a statement that counts items or answers, by its first ``keys`` columns.
+    """Return the rows of a statement that counts items or answers, by its first ``keys`` columns.
 
-    The others are counts or sums; with ``most`` the last is a greatest value, and may be greater.
+    The others are counts or sums; the last ``most`` are greatest values, and may be greater.
     Rows of no number of ``keys`` do not add up over items.
     """
-    _, columns, rest = _counted(connection, statement, question, keys, most)
-    yield from rest if columns is None else rows_of(columns)
+    return rows_of(counted_columns(connection, statement, question, keys, most=most))
 
 
 def counted_columns(
@@ -149,29 +154,12 @@ def counted_columns(
     question: QuestionInfo,
     keys: int | None,
     *,
-    most: bool = False,
+    most: int = 0,
+    sequences: Sequences | None = None,
 ) -> Columns:
     """Return the columns of the same rows, in the order of the first ones."""
-    counting, columns, rest = _counted(connection, statement, question, keys, most)
-    if columns is not None:
-        return columns
-    parts = iter(lambda: [*islice(rest, _MOST_ROWS)], [])
-    return counting.added_up([_joined(column) for column in zip(*map(_turned, parts), strict=True)])
-
-
-def _counted(
-    connection: Connection,
-    statement: Select[Any],
-    question: QuestionInfo,
-    keys: int | None,
-    most: bool,
-) -> tuple[_Counting, Columns | None, Iterator[Row]]:
-    """Return the columns or, if they are too many to be kept, the rows."""
-    counting = _Counting(statement, lambda held: _columns_of(held, statement), keys, most)
-    try:
-        return counting, _kept_columns(connection, question, counting), iter(())
-    except _TooManyRows as too_many:
-        return counting, None, chain(too_many.first, too_many.others)
+    counting = _Counting(statement, keys, most, sequences=sequences)
+    return _kept_columns(connection, question, counting)
 
 
 def counted_pairs(
@@ -183,7 +171,7 @@ def counted_pairs(
     less time than as many rows take. If a text cannot hold them, they come as rows. A row with
     NULL is left out.
     """
-    counting = _Counting(statement, lambda held: [*_number_pairs(held, statement).T], 1)
+    counting = _Counting(statement, 1, fetch=_number_pairs)
     columns = map(np.asarray, _kept_columns(connection, question, counting))
     return np.stack([*columns], axis=1)
 
@@ -197,9 +185,7 @@ def kept_any_of(
     connection: Connection, statement: Select[Any], question: QuestionInfo
 ) -> tuple[bool, ...]:
     """Return the row of a statement that says of conditions whether any answer meets them."""
-    counting = _Counting(
-        statement, lambda held: _turned([tuple(held.execute(statement).one())]), None, any_of=True
-    )
+    counting = _Counting(statement, None, any_of=True)
     return tuple(bool(there) for (there,) in _kept_columns(connection, question, counting))
 
 
@@ -217,32 +203,31 @@ def kept_set(
 
 
 def _columns_of(connection: Connection, statement: Select[Any]) -> Columns:
-    """Return a statement's columns, or raise an error that has the rows."""
-    stream, first = stream_rows(connection, statement), list[Row]()
-    if backend_of(connection).counts_in_parallel:
+    """Return a statement's columns; hold at most `_MOST_ROWS` of Python's tuples at a time."""
+    if backend_of(connection).counts_in_parallel:  # not for a cursor
         some = select(statement.subquery("counted")).limit(_MOST_ROWS)
         rows = [tuple(row) for row in connection.execute(some)]
-    else:
-        first = rows = [*islice(stream, _MOST_ROWS)]
-    if len(rows) == _MOST_ROWS:
-        raise _TooManyRows(first, stream)
-    return _turned(rows) if rows else [_column([]) for _ in statement.selected_columns]
+        if len(rows) < _MOST_ROWS:
+            return _turned(rows, statement)
+    stream = stream_rows(connection, statement)
+    parts = [_turned(rows, statement) for rows in iter(lambda: [*islice(stream, _MOST_ROWS)], [])]
+    return [_joined(column) for column in zip(*parts or [_turned([], statement)], strict=True)]
 
 
-def _turned(rows: Sequence[Row]) -> Columns:
-    """Return the columns of rows."""
-    return [_column([row[n] for row in rows]) for n in range(len(rows[0]))]
+def _turned(rows: Sequence[Row], statement: Select[Any]) -> Columns:
+    """Return the columns of a statement's rows."""
+    return [_column([row[n] for row in rows]) for n in range(len(statement.selected_columns))]
 
 
 def _column(cells: list[Any]) -> IntArray | list[Any]:
     """Return cells as an array if all are whole numbers; a sum may come as a decimal one."""
-    if all(type(cell) is int for cell in cells):
+    if {*map(type, cells)} <= {int}:
         return np.array(cells, dtype=np.int64)
     whole = [int(cell) for cell in cells if cell is not None and not isinstance(cell, (str, float))]
     return np.array(whole, dtype=np.int64) if len(whole) == len(cells) else cells
 
 
-def _number_pairs(connection: Connection, statement: Select[Any]) -> IntArray:
+def _number_pairs(connection: Connection, statement: Select[Any]) -> Columns:
     rows = statement.limit(_MOST_PAIRS + 1).subquery("rows")
     first, second = (cast(column, Text) for column in rows.c)
     together = func.aggregate_strings(first + "," + second, ",").label("together")
@@ -251,10 +236,8 @@ def _number_pairs(connection: Connection, statement: Select[Any]) -> IntArray:
         flat = chain.from_iterable(
             row for row in stream_rows(connection, statement) if None not in row
         )
-        return np.fromiter(flat, dtype=np.int64).reshape(-1, 2)
-    if not text:
-        return np.zeros((0, 2), dtype=np.int64)
-    return np.fromstring(text, dtype=np.int64, sep=",").reshape(-1, 2)
+        return [*np.fromiter(flat, dtype=np.int64).reshape(-1, 2).T]
+    return [*np.fromstring(text or "", dtype=np.int64, sep=",").reshape(-1, 2).T]
 
 
 # -- What is kept: found, carried over the changes since, or counted ------------------------------
@@ -317,7 +300,7 @@ class _OfFiles:
     def columns(self) -> Columns:
         lake = self._connection.lake
         count: Callable[[Parts], Columns] = self._of_groups
-        if self._counting.keys is None:
+        if not self._counting.adds_up:
             count = self._counted
         elif len(lake.groups) == 1:
             count = self._of_group
@@ -375,8 +358,7 @@ def _count_all(
     """Return the columns as another engine or the ledger's database counts them."""
     engine: Engine | None = connection.info.get(ENGINE)
     if engine is not None:
-        items = tallies.items[question.project_id]
-        asked = Asked(counting.statement, question.key, items, counting.keys is not None)
+        asked = Asked(counting.statement, question.key, tallies.items[question.project_id])
         columns = engine.columns(connection, asked)
         if columns is not None:
             tallies.counted_by.add(engine.name)
@@ -389,12 +371,10 @@ def _holds(
     connection: Connection, question: QuestionInfo, counting: _Counting, before: State, now: State
 ) -> bool:
     """Return whether nothing that a statement counts has changed since a state."""
-    through = before.change_id
-    if before == now:
+    project_id, through = question.project_id, before.change_id
+    if before == now or no_answers_changed_since(connection, project_id, through):
         return True
-    if no_answers_changed_since(connection, question.project_id, through):
-        return True
-    if not counting.of_items or stored_erasure_since(connection, question.project_id, through):
+    if not counting.of_items or stored_erasure_since(connection, project_id, through):
         return False
     return not items_touched_since(connection, question.key, through)
 
@@ -410,15 +390,35 @@ def _carried(
     if touched is None:
         return None
     numbers = chain.from_iterable(touched)
+    if counting.sequences is not None:
+        answering = select(Label.annotator_id).where(of_question(Label, question.key)).distinct()
+        answered = count_before_and_now(
+            connection, project_id, through, numbers, lambda: {*connection.scalars(answering)}
+        )
+        return _recounted(connection, counting, kept, frozenset().union(*answered))
     before, now = count_before_and_now(
-        connection, project_id, through, numbers, lambda: counting.few_columns(connection)
+        connection, project_id, through, numbers, lambda: counting.columns(connection)
     )
-    if before is None or now is None:
-        return None
     if counting.keys is None:
         return _any_of(_read(kept.content), before, now)
     parts = [(_read(kept.content), 1), (before, -1), (now, 1)]
     return _summed(parts, counting.keys, most=counting.most)
+
+
+def _recounted(
+    connection: Connection, counting: _Counting, kept: Tally, touched: frozenset[int]
+) -> Columns | None:
+    """Return the columns with the rows of some annotators counted anew; None if they have many."""
+    sequences, keys, columns = counting.sequences, counting.keys, _read(kept.content)
+    assert sequences is not None
+    assert keys is not None
+    theirs = np.isin(sequences.owners(columns), [*touched])
+    answers = _numbers(columns[keys])
+    if answers[theirs].sum() * _WORTH_IT > answers.sum():
+        return None
+    now = _Counting(sequences.select(touched), keys, counting.most).columns(connection)
+    parts = [(_rows_at(columns, np.flatnonzero(~theirs)), 1), (now, 1)]
+    return _summed(parts, keys, most=counting.most)
 
 
 def _any_of(kept: Columns, before: Columns, now: Columns) -> Columns | None:
@@ -429,13 +429,13 @@ def _any_of(kept: Columns, before: Columns, now: Columns) -> Columns | None:
     return [*(was | still).astype(np.int64).reshape(-1, 1)]
 
 
-def _summed(parts: Sequence[tuple[Columns, int]], keys: int, *, most: bool) -> Columns:
+def _summed(parts: Sequence[tuple[Columns, int]], keys: int, *, most: int) -> Columns:
     """Return counts added up with these signs, in the order of their keys.
 
     Rows whose counts are all 0 are left out; rows of a set have no counts.
     """
     joined = [_joined([columns[n] for columns, _ in parts]) for n in range(len(parts[0][0]))]
-    joined[:keys] = [_folded(column) for column in joined[:keys]]
+    joined[:keys] = map(_folded, joined[:keys])
     signs = np.concatenate([np.full(len(columns[0]), sign) for columns, sign in parts])
     codes = [_codes(column) for column in joined[:keys]]
     # Rows of one key may come in any order; to sort them so takes a third of the time.
@@ -444,25 +444,25 @@ def _summed(parts: Sequence[tuple[Columns, int]], keys: int, *, most: bool) -> C
     starts = np.flatnonzero(np.logical_or.reduce([*moved, np.arange(len(order)) == 0]))
     sums = []
     for place, column in enumerate(map(_numbers, joined[keys:]), keys):
-        if most and place == len(joined) - 1:
-            sums.append(np.maximum.reduceat(np.where(signs > 0, column, 0)[order], starts))
+        if place >= len(joined) - most:
+            there = np.where(signs > 0, column, np.iinfo(np.int64).min)
+            sums.append(np.maximum.reduceat(there[order], starts))
         else:
             sums.append(np.add.reduceat((column * signs)[order], starts))
     counts = sums[: len(sums) - most]
     left = np.logical_or.reduce([column != 0 for column in counts] or [starts >= 0])
-    rows = order[starts[left]]
-    own = [
-        [column[row] for row in rows.tolist()] if isinstance(column, list) else column[rows]
-        for column in joined[:keys]
-    ]
+    own = _rows_at(joined[:keys], order[starts[left]])
     return [*own, *(column[left] for column in sums)]
 
 
 def _in_order(columns: Columns) -> Columns:
     """Return the columns with their rows in order."""
-    order = np.lexsort([_codes(column) for column in columns[::-1]])
+    return _rows_at(columns, np.lexsort([_codes(column) for column in columns[::-1]]))
+
+
+def _rows_at(columns: Columns, places: IntArray) -> Columns:
     return [
-        [column[n] for n in order.tolist()] if isinstance(column, list) else column[order]
+        [column[n] for n in places.tolist()] if isinstance(column, list) else column[places]
         for column in columns
     ]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, reduce
+from functools import cached_property, lru_cache, reduce
 from itertools import accumulate
 from typing import Any
 
@@ -25,6 +25,7 @@ from sqlalchemy import (
 )
 from sqlalchemy import cast as sql_cast
 
+from tracker.core.kept import read_once
 from tracker.core.tallies import Pattern, make_pattern
 from tracker.counts.selection import (
     Selection,
@@ -33,6 +34,7 @@ from tracker.counts.selection import (
     select_answer_rows,
     where_counted,
 )
+from tracker.projects.questions import QuestionInfo
 from tracker.storage.schema import Annotator, Category
 from tracker.storage.schema.labels import of_question
 
@@ -194,7 +196,7 @@ def make_pattern_code(
     rows = select_answer_rows(selection, alone=True) if answers is None else answers
     beside = within is not None
     if selection.single:
-        annotators, categories = select_highest_ids(connection, selection)
+        annotators, categories = select_highest_ids(connection, selection.question)
         # The highest digit may hold every annotator.
         kept = annotators.bit_length() - selection.bits
         digits = Digits.fitting(selection.bits, max(categories, 1), kept)
@@ -210,15 +212,16 @@ def select_id_widths(connection: Connection, selection: Selection) -> tuple[int,
     """Return how many bits the id of an annotator takes, and an answer; None if it is a text."""
     if not selection.single:
         return None
-    annotators, categories = select_highest_ids(connection, selection)
+    annotators, categories = select_highest_ids(connection, selection.question)
     return annotators.bit_length(), categories.bit_length()
 
 
-def select_highest_ids(connection: Connection, selection: Selection) -> tuple[int, int]:
+@read_once
+def select_highest_ids(connection: Connection, question: QuestionInfo) -> tuple[int, int]:
     """Return the highest ids of an annotator and of a category; both are numbered without gaps."""
-    of_project = Annotator.project_id == selection.question.project_id
+    of_project = Annotator.project_id == question.project_id
     annotators = select(func.count()).select_from(Annotator).where(of_project)
-    categories = select(func.max(Category.id)).where(of_question(Category, selection.question.key))
+    categories = select(func.max(Category.id)).where(of_question(Category, question.key))
     row = connection.execute(
         select(
             annotators.scalar_subquery().label("annotators"),
@@ -249,12 +252,17 @@ def _string_code(answers: Subquery, excluded: frozenset[int], *, beside: bool) -
     columns = {"code": func.aggregate_strings(answer, ",")}
     items = _items(answers, columns, beside=beside)
 
-    def decode(codes: tuple[str | None]) -> Pattern:
-        if codes[0] is None:
-            return ()
-        return make_pattern(read_selected_answer(answer) for answer in codes[0].split(","))
+    return Code(items, ("code",), _read_string_code, None)
 
-    return Code(items, ("code",), decode, None)
+
+@lru_cache(maxsize=1 << 14)
+def _read_string_code(codes: tuple[str | None]) -> Pattern:
+    """Return the pattern; the statements of one question read the same texts again."""
+    text = codes[0]
+    return () if text is None else make_pattern(map(_read_answer, text.split(",")))
+
+
+_read_answer = lru_cache(maxsize=1 << 12)(read_selected_answer)
 
 
 def _items(

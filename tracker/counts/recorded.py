@@ -17,6 +17,7 @@ from tracker.storage.schema import (
     Snapshot,
     SnapshotMeasure,
 )
+from tracker.storage.schema.labels import same_answer_key
 
 
 class LastSnapshot(NamedTuple):
@@ -58,7 +59,7 @@ def last_snapshots(connection: Connection, measure: str) -> list[LastSnapshot]:
     )
     key = ("project_id", "question_id")
     figures = and_(
-        *(getattr(SnapshotMeasure, name) == newest.c[name] for name in key),
+        same_answer_key(key, SnapshotMeasure.__table__, newest),
         SnapshotMeasure.snapshot_id == newest.c.id,
         SnapshotMeasure.measure == measure,
     )
@@ -68,7 +69,7 @@ def last_snapshots(connection: Connection, measure: str) -> list[LastSnapshot]:
             SnapshotMeasure.value, SnapshotMeasure.ci_low, SnapshotMeasure.ci_high,
         )
         .select_from(newest)
-        .join(Snapshot, and_(*(getattr(Snapshot, name) == newest.c[name] for name in (*key, "id"))))
+        .join(Snapshot, same_answer_key((*key, "id"), Snapshot.__table__, newest))
         .join(Project, Project.id == newest.c.project_id)
         .join(Question, _question(newest.c))
         .outerjoin(SnapshotMeasure, figures)
@@ -87,9 +88,7 @@ def open_findings(connection: Connection) -> list[OpenFindings]:
         .group_by(FlagChange.project_id, FlagChange.flag_id)
         .subquery("last")
     )
-    of_last = and_(
-        *(getattr(FlagChange, name) == last.c[name] for name in ("project_id", "flag_id", "number"))
-    )
+    of_last = same_answer_key(("project_id", "flag_id", "number"), FlagChange.__table__, last)
     of_flag = and_(FlagRow.project_id == last.c.project_id, FlagRow.id == last.c.flag_id)
     names = (Project.name, Question.name, FlagRow.kind)
     statement = (

@@ -2,22 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 
-from sqlalchemy import (
-    ColumnElement,
-    Connection,
-    Float,
-    Join,
-    Subquery,
-    and_,
-    case,
-    cast,
-    func,
-    select,
-)
+from sqlalchemy import Connection, Float, Join, Subquery, and_, case, cast, func, select
 
 from tracker.core.audit_tallies import RepeatTallies
 from tracker.core.clock import DAY
@@ -35,7 +25,10 @@ from tracker.counts.selection import (
 )
 from tracker.counts.timeline import select_dated_answers
 from tracker.storage.schema import SKIPPED
-from tracker.storage.schema.labels import of_question
+from tracker.storage.schema.labels import of_question, same_answer_key
+
+_KEY = ("item_id", "annotator_id")
+_PASS = (*_KEY, "pass")
 
 
 @dataclass(frozen=True)
@@ -83,25 +76,17 @@ def join_repeated_answers(selection: Selection) -> tuple[Subquery, Subquery, Joi
     """
     later, earlier = _answers(selection, "later", least=2), _answers(selection, "earlier", least=1)
     before = _passes_before(selection)
-    both = later.join(before, _same_pass(before, later)).join(
-        earlier,
-        (earlier.c.item_id == before.c.item_id)
-        & (earlier.c.annotator_id == before.c.annotator_id)
-        & (earlier.c["pass"] == before.c.last),
-    )
+    same = same_answer_key(_KEY, earlier, before) & (earlier.c["pass"] == before.c.last)
+    both = later.join(before, same_answer_key(_PASS, before, later)).join(earlier, same)
     return later, earlier, both
 
 
 def count_unrepeated_passes(connection: Connection, selection: Selection) -> int:
     """Return how many answers on a later pass have no earlier one to compare with."""
     later, before = _answers(selection, "later", least=2), _passes_before(selection)
-    both = later.outerjoin(before, _same_pass(before, later))
+    both = later.outerjoin(before, same_answer_key(_PASS, before, later))
     statement = select(func.count()).select_from(both).where(before.c.last.is_(None))
     return connection.scalar(statement) or 0
-
-
-def _same_pass(before: Subquery, later: Subquery) -> ColumnElement[bool]:
-    return and_(*(before.c[name] == later.c[name] for name in ("item_id", "annotator_id", "pass")))
 
 
 def _passes_before(selection: Selection) -> Subquery:
@@ -113,8 +98,7 @@ def _passes_before(selection: Selection) -> Subquery:
     key = (later.c.item_id, later.c.annotator_id, later.c["pass"])
     earlier = and_(
         of_question(before, selection.question.key),
-        before.c.item_id == later.c.item_id,
-        before.c.annotator_id == later.c.annotator_id,
+        same_answer_key(_KEY, before, later),
         before.c["pass"] < later.c["pass"],
         before.c.category_id != SKIPPED,
         *where_chosen(selection, before),
@@ -152,7 +136,6 @@ def repeat_tallies(connection: Connection, selection: Selection) -> RepeatTallie
     """
     later, earlier, both = join_repeated_answers(selection)
     first = select_answer_rows(selection, "first")
-    of_both = (first.c.item_id == later.c.item_id) & (first.c.annotator_id == later.c.annotator_id)
     repeated = (
         select(
             later.c.item_id,
@@ -161,17 +144,15 @@ def repeat_tallies(connection: Connection, selection: Selection) -> RepeatTallie
             earlier.c.answer.label("earlier"),
             later.c.answer.label("later"),
         )
-        .select_from(both.join(first, of_both))
+        .select_from(both.join(first, same_answer_key(_KEY, first, later)))
         .subquery("repeated")
     )
     extra = {"earlier": ANSWER, "later": ANSWER}
     counts = count_against_patterns(connection, selection, repeated, extra=extra)
-    tallies: dict[int, dict[tuple[Answer, Answer, Pattern], int]] = {}
+    tallies: defaultdict[int, Counter[tuple[Answer, Answer, Pattern]]] = defaultdict(Counter)
     for annotator, own_counts in counts.items():
-        own_tallies = tallies[annotator] = {}
-        for (earlier_answer, later_answer, _, pattern), times in own_counts.items():
-            key = (earlier_answer, later_answer, pattern)
-            own_tallies[key] = own_tallies.get(key, 0) + times
+        for (before, after, _, pattern), times in own_counts.items():
+            tallies[annotator][before, after, pattern] += times
     return tallies
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from collections.abc import Set
 from functools import cache
 from typing import Any, NamedTuple
@@ -64,15 +65,13 @@ from tracker.storage.schema.labels import of_question
 
 def pair_tallies(connection: Connection, selection: Selection) -> PairTallies:
     """Return for each pair of annotators the cross-table of their answers to shared items."""
-    counts: dict[tuple[int, int], dict[tuple[Answer, Answer], int]] = {}
+    counts: defaultdict[tuple[int, int], Counter[tuple[Answer, Answer]]] = defaultdict(Counter)
     packing = _packing(connection, selection)
     statement = _joined(selection, packing)
     keys = len(statement.selected_columns) - 1
     for *key, items in counted_rows(connection, statement, selection.question, keys):
         a, b, answer_a, answer_b = packing.unpack(key)
-        table = counts.setdefault((a, b), {})
-        cell = (read_selected_answer(answer_a), read_selected_answer(answer_b))
-        table[cell] = table.get(cell, 0) + items
+        counts[a, b][read_selected_answer(answer_a), read_selected_answer(answer_b)] += items
     return PairTallies(counts)
 
 

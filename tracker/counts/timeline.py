@@ -13,16 +13,17 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any, TypeAlias
 
+import numpy as np
 from sqlalchemy import (
     CTE,
     BigInteger,
     ColumnElement,
-    CompoundSelect,
     Connection,
     FromClause,
     FunctionElement,
     Integer,
     Select,
+    SelectBase,
     Subquery,
     Text,
     case,
@@ -47,7 +48,7 @@ from tracker.counts.annotator_patterns import (
     count_against_patterns,
     select_answers_with_truths,
 )
-from tracker.counts.kept_counts import counted_rows, kept_rows
+from tracker.counts.kept_counts import Sequences, counted_columns, counted_rows
 from tracker.counts.pattern_codes import (
     AS_COLUMNS,
     MOST_CODE_COLUMNS,
@@ -69,6 +70,7 @@ from tracker.counts.selection import (
     with_dated_answers,
 )
 from tracker.counts.valid_periods import NEVER, Window, select_valid_periods
+from tracker.engines.engine import rows_of
 from tracker.projects.kept import kept_with_answers
 from tracker.projects.projects import ProjectInfo
 from tracker.storage.schema import Item, Label, PastLabel, Snapshot
@@ -129,7 +131,7 @@ def _codings(connection: Connection, selection: Selection, span: range) -> Itera
     answer, day, and gone if answers go. If it does not hold a code, no step is right.
     """
     if selection.single:
-        annotators, categories = select_highest_ids(connection, selection)
+        annotators, categories = select_highest_ids(connection, selection.question)
         most = max((2 * annotators).bit_length(), 1)  # a day's come before the others of it go
         for bits in sorted({min(FIRST_DIGIT_BITS, most), most}):
             digits = Digits.fitting(bits, categories, most)
@@ -235,9 +237,16 @@ class _Texts:
         return make_pattern(answers.elements())
 
 
-def select_dated_answers(
-    selection: Selection, items: CompoundSelect[Any] | None = None
-) -> Subquery:
+def select_items_of(selection: Selection, annotators: frozenset[int] | None) -> SelectBase | None:
+    """Return the ids of the items that some annotators answered; None for all items."""
+    if annotators is None:
+        return None
+    theirs = labels.alias("theirs")
+    of_them = theirs.c.annotator_id.in_(sorted(annotators))
+    return select(theirs.c.item_id).where(of_question(theirs, selection.question.key), of_them)
+
+
+def select_dated_answers(selection: Selection, items: SelectBase | None = None) -> Subquery:
     """Return one row per answer: item_id, annotator_id, answer, labeled_at, timed (1 or 0).
 
     ``items`` gives the ids of the items; None for all.
@@ -257,9 +266,9 @@ def _in_order(function: FunctionElement[Any], dated: Subquery) -> ColumnElement[
     )
 
 
-def _with_item_keys(selection: Selection) -> Subquery:
+def _with_item_keys(selection: Selection, among: frozenset[int] | None) -> Subquery:
     """Return the rows of `select_dated_answers` with the key of each one's item."""
-    dated = select_dated_answers(selection)
+    dated = select_dated_answers(selection, select_items_of(selection, among))
     item = (Item.project_id == selection.question.project_id) & (Item.id == dated.c.item_id)
     return select(dated, Item.name.label("item_key")).join(Item.__table__, item).subquery("keyed")
 
@@ -271,26 +280,25 @@ def count_transitions(connection: Connection, selection: Selection) -> KeyedTall
     timed answer to another item, if its time is earlier: the order of answers of the same time is
     unknown.
     """
-    dated = _with_item_keys(selection)
-    columns = (dated.c.item_id, dated.c.annotator_id, dated.c.answer)
-    before = func.lag(dated.c.answer, type_=dated.c.answer.type)
-    before_at = func.lag(dated.c.labeled_at, type_=dated.c.labeled_at.type)
-    ordered = select(
-        *columns,
-        dated.c.timed,
-        dated.c.labeled_at,
-        _in_order(before, dated).label("previous"),
-        _in_order(before_at, dated).label("previous_at"),
-    ).subquery("ordered")
-    known = (ordered.c.timed == 1) & (ordered.c.previous_at < ordered.c.labeled_at)
-    followed = select(
-        *(ordered.c[column.name] for column in columns),
-        case((known, ordered.c.previous)).label("previous"),  # else NULL
-    ).subquery("followed")
-    extra = {"previous": ANSWER}
-    return count_against_patterns(
-        connection, selection, followed, extra=extra, every=True, by_item=False
-    )
+
+    def follow(among: frozenset[int] | None) -> Subquery:
+        dated = _with_item_keys(selection, among)
+        columns = (dated.c.item_id, dated.c.annotator_id, dated.c.answer)
+        before = func.lag(dated.c.answer, type_=dated.c.answer.type)
+        before_at = func.lag(dated.c.labeled_at, type_=dated.c.labeled_at.type)
+        ordered = select(
+            *columns,
+            dated.c.timed,
+            dated.c.labeled_at,
+            _in_order(before, dated).label("previous"),
+            _in_order(before_at, dated).label("previous_at"),
+        ).subquery("ordered")
+        known = (ordered.c.timed == 1) & (ordered.c.previous_at < ordered.c.labeled_at)
+        previous = case((known, ordered.c.previous)).label("previous")  # else NULL
+        rows = select(*(ordered.c[column.name] for column in columns), previous)
+        return rows.subquery("followed")
+
+    return count_against_patterns(connection, selection, follow, extra={"previous": ANSWER})
 
 
 def count_active_days(
@@ -307,8 +315,11 @@ def count_active_days(
         .where(where_counted(selection, alone=True), labels.c.has_own_time)
         .group_by(who)
     )
-    rows = kept_rows(connection, statement, selection.question)
-    return {who: (days, first, last) for who, days, first, last in rows}
+    by_annotator = Sequences(
+        lambda ids: statement.where(who.in_(sorted(ids))), lambda rows: rows[0]
+    )
+    counted = counted_columns(connection, statement, selection.question, 1, sequences=by_annotator)
+    return {who: (days, first, last) for who, days, first, last in rows_of(counted)}
 
 
 def _moment(selection: Selection, dated: FromClause) -> ColumnElement[int]:
@@ -494,22 +505,24 @@ def count_timeline_blocks(connection: Connection, selection: Selection, number: 
     An annotator with fewer answers than blocks has as many blocks as answers. A truth is that
     of `count_gold_confusions`.
     """
-    dated = _with_item_keys(selection)
-    block = _in_order(func.ntile(number), dated) - 1
-    cut = select(
-        *(dated.c[name] for name in ("item_id", "annotator_id", "answer", "labeled_at")),
-        case((dated.c.timed == 1, block)).label("block"),  # else NULL
-    ).subquery("cut")
-    key = (cut.c.annotator_id, cut.c.block)
-    began: dict[int, dict[int, int]] = defaultdict(dict)
-    first = select(*key, func.min(cut.c.labeled_at)).where(cut.c.block.is_not(None))
-    for annotator, block, at in kept_rows(connection, first.group_by(*key), selection.question):
-        began[annotator][block] = at
+
+    def cut(among: frozenset[int] | None) -> Subquery:
+        dated = _with_item_keys(selection, among)
+        block = _in_order(func.ntile(number), dated) - 1
+        names = ("item_id", "annotator_id", "answer", "labeled_at")
+        timed = case((dated.c.timed == 1, block)).label("block")  # else NULL
+        blocks = select(*(dated.c[name] for name in names), timed).subquery("cut")
+        return select_answers_with_truths(selection, blocks)
+
     extra = {"block": Extra(int, number.bit_length()), "truth": OPTIONAL_ANSWER}
-    rows, nobody = select_answers_with_truths(selection, cut), frozenset({NOBODY})
-    tallies = count_against_patterns(
-        connection, selection, rows, nobody, extra, every=True, by_item=False
-    )
+    tallies = count_against_patterns(connection, selection, cut, frozenset({NOBODY}), extra)
+    block = np.array([block for block, *_ in tallies.every_key], dtype=np.int64)[tallies.key]
+    first = np.full((len(tallies), number), latest := np.iinfo(np.int64).max)
+    np.minimum.at(first, (tallies.owner, block), np.asarray(tallies.began))
+    began = {
+        annotator: {place: at for place, at in enumerate(row) if at < latest}
+        for annotator, row in zip(tallies, first.tolist(), strict=True)
+    }
     return Blocks(tallies, began)
 
 

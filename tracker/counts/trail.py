@@ -38,6 +38,7 @@ from tracker.storage.schema import Category, Change, FlagChange, Import, Snapsho
 
 _CHANGE, _SNAPSHOT, _FLAG = 1, 2, 3
 _NUMBER = re.compile("[0-9]{1,19}").fullmatch
+_NO_TEXT, _NO_NUMBER = cast(null(), Text), cast(null(), Integer)
 _OF_CATEGORIES = {"merge categories", "split category"}
 _NUMBERS = ("annotator", "alias", "category", "into", "from")
 """What a change names by number, because the name may have to go; of categories or annotators."""
@@ -163,8 +164,8 @@ def _snapshots(project_id: int) -> SelectBase:
             Snapshot.id,
             literal("snapshot"),
             func.max(Snapshot.name),
-            cast(null(), Text),
-            cast(null(), Integer),
+            _NO_TEXT,
+            _NO_NUMBER,
             literal(0),
         )
         .where(Snapshot.project_id == project_id)
@@ -180,9 +181,9 @@ def _flags(project_id: int) -> SelectBase:
             literal(_FLAG),
             func.min(FlagChange.flag_id),
             FlagChange.action,
-            cast(null(), Text),
+            _NO_TEXT,
             FlagChange.made_by,
-            cast(null(), Integer),
+            _NO_NUMBER,
             func.count(),
         )
         .where(FlagChange.project_id == project_id)

@@ -32,7 +32,7 @@ from sqlalchemy import cast as sql_cast
 from tracker.core.clock import DAY
 from tracker.counts.selection import Selection, labels, local_moment, select_answer, where_chosen
 from tracker.storage.schema import SKIPPED, PastLabel
-from tracker.storage.schema.labels import ORDER, of_question, standing_order
+from tracker.storage.schema.labels import ORDER, of_question, same_answer_key, standing_order
 
 NEVER = 2**31 - 1  # the day on which what lasts ends
 
@@ -73,9 +73,7 @@ def select_valid_periods(selection: Selection, window: Window, *, contested: boo
     if contested:
         plain = plain.where(labels.c.item_id.not_in(_contested(selection)))
     if not selection.single:
-        plain = plain.group_by(
-            labels.c.item_id, labels.c.annotator_id, labels.c["pass"], labels.c.labeled_at
-        )
+        plain = plain.group_by(*(labels.c[name] for name in (*_ANSWER, "labeled_at")))
     simple = plain.subquery("simple")
     statement: Select[Any] | CompoundSelect[Any] = select(
         *simple.c, _end(simple.c.first_day, literal(NEVER), window).label("end_day")
@@ -143,8 +141,7 @@ def _settled(selection: Selection, window: Window) -> Select[Any]:
         )
         .join(
             valid,
-            (valid.c.item_id == stretches.c.item_id)
-            & (valid.c.annotator_id == stretches.c.annotator_id)
+            same_answer_key(("item_id", "annotator_id"), valid, stretches)
             & (valid.c.first_day <= stretches.c.day)
             & (valid.c.end_day > stretches.c.day),
         )
@@ -168,9 +165,7 @@ def _valid(selection: Selection, window: Window) -> CTE:
     first = local_day(selection, records.c.labeled_at)
     replaced_on = func.coalesce(local_day(selection, records.c.replaced_at), NEVER)
     days = select(
-        *(records.c[name] for name in _ANSWER),
-        records.c.answer,
-        records.c.least,
+        *(records.c[name] for name in (*_ANSWER, "answer", "least")),
         first.label("first_day"),
         _end(first, replaced_on, window).label("end_day"),
     ).subquery("days")
@@ -214,14 +209,9 @@ def _of_last_items(every: Subquery, number: int) -> Select[Any]:
     )
     first = case((every.c.first_day < lives.c.enters, lives.c.enters), else_=every.c.first_day)
     end = case((every.c.end_day > lives.c.leaves, lives.c.leaves), else_=every.c.end_day)
+    names = ("item_id", "annotator_id", "answer")
     return (
-        select(
-            every.c.item_id,
-            every.c.annotator_id,
-            every.c.answer,
-            first.label("first_day"),
-            end.label("end_day"),
-        )
+        select(*(every.c[name] for name in names), first.label("first_day"), end.label("end_day"))
         .join(lives, lives.c.item_id == every.c.item_id)
         .where(first < end)
     )

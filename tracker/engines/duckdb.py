@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Collection
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from tempfile import gettempdir
 from typing import TYPE_CHECKING, Any, Final, TypeVar
@@ -15,12 +15,13 @@ from sqlalchemy import Connection, Select, Table, select
 from sqlalchemy.sql import visitors
 
 from tracker.engines.answers import FURTHER, KEY, read_labels
+from tracker.engines.dialect import column_type, statement_text
 from tracker.engines.engine import Asked, Columns
-from tracker.engines.statements import column_type, columns_of, read_columns, statement_text
+from tracker.engines.statements import columns_of, read_columns
 from tracker.projects.projects import last_change
 from tracker.storage.kept_tallies import State
 from tracker.storage.schema import Alias as AliasOfAnnotator
-from tracker.storage.schema import Annotator, Category, Import, Label, Source
+from tracker.storage.schema import Annotator, Category, Import, Item, Label, Source
 from tracker.storage.schema.labels import QuestionKey
 
 if TYPE_CHECKING:
@@ -32,24 +33,18 @@ _SMALL: Final = tuple(
     model.__table__ for model in (AliasOfAnnotator, Annotator, Category, Import, Source)
 )
 """The tables that are copied whole, of a project."""
-_KNOWN: Final = {_labels, *_SMALL}
+_items = Item.__table__
+_KNOWN: Final = {_labels, _items, *_SMALL}
 
 
 @dataclass
 class _Loaded:
-    """What of a question can be counted.
-
-    Attributes:
-        state: the project's, as it was read.
-        place: the view.
-        columns: those of the labels.
-        repeats: whether an answer is given on more than one pass.
-    """
+    """The labels of a question in a view; whether an answer ``repeats`` on a further pass."""
 
     state: State
     place: str
-    columns: set[str] = field(default_factory=set)
-    repeats: bool = False
+    columns: set[str]
+    repeats: bool
 
 
 def new_database() -> DuckDBPyConnection:
@@ -84,13 +79,9 @@ class DuckDB:
 
     name = "duckdb"
 
-    def __init__(self, least_items: int = 0, *, light: bool = False) -> None:
-        """Answers are read for what joins them with each other, with ``light`` for anything.
-
-        Not of projects of fewer than ``least_items``.
-        """
-        self._least_items, self._light = least_items, light
-        self._lock = threading.RLock()
+    def __init__(self, least_items: int = 0) -> None:
+        """Answers are read for what is heavy, and not of projects of fewer than ``least_items``."""
+        self._least_items, self._lock = least_items, threading.RLock()
         self._loaded: dict[QuestionKey, _Loaded] = {}
         self._names_of: tuple[int, State] | None = None
 
@@ -104,13 +95,14 @@ class DuckDB:
         if not tables <= _KNOWN or _labels not in tables:
             return None
         wanted = columns_of(statement, _labels.name) - {"project_id", "question_id"}
-        if not wanted <= {*KEY, *FURTHER}:
+        of_items = columns_of(statement, _items.name)
+        if not wanted <= {*KEY, *FURTHER} or not of_items <= {"project_id", "id", "name"}:
             return None
         with self._lock:
             state = State(*last_change(connection, question.project_id))
             loaded = self._loaded.get(question)
             if loaded is None or loaded.state != state or not wanted <= loaded.columns:
-                if items < self._least_items or not (self._light or asked.is_heavy):
+                if items < self._least_items or not asked.is_heavy:
                     return None
                 loaded = self._load(connection, question, state, items, wanted)
             self._show(connection, question, loaded)
@@ -148,8 +140,10 @@ class DuckDB:
         of = question.project_id, loaded.state
         if of == self._names_of:
             return
-        for table in _SMALL:
-            self._make(table)
+        self._show_items(connection, question)
+        for table in _SMALL:  # without rules, which the ledger has proved
+            columns = (f'"{column.name}" {column_type(column)}' for column in table.columns)
+            self._duckdb.execute(f"CREATE OR REPLACE TABLE {table.name} ({', '.join(columns)})")
             rows = connection.execute(_of_project(table, question)).all()
             if rows:  # as lists: Arrow would load pandas to make its columns of them
                 cells = ", ".join(["unnest(?)"] * len(table.columns))
@@ -157,10 +151,15 @@ class DuckDB:
                 self._duckdb.execute(f"INSERT INTO {table.name} SELECT {cells}", values)
         self._names_of = of
 
-    def _make(self, table: Table) -> None:
-        """Make a table anew, without rules, which the ledger has proved."""
-        columns = ", ".join(f'"{column.name}" {column_type(column)}' for column in table.columns)
-        self._duckdb.execute(f"CREATE OR REPLACE TABLE {table.name} ({columns})")
+    def _show_items(self, connection: Connection, question: QuestionKey) -> None:
+        """Let the names of items be numbers in the same order: statements sort by nothing else."""
+        import pyarrow as pa
+
+        ours = select(_items.c.id).where(_items.c.project_id == question.project_id)
+        ids = np.fromiter(connection.scalars(ours.order_by(_items.c.name)), np.int32)
+        columns = {"project_id": np.full_like(ids, question.project_id), "id": ids}
+        batch = _as_batch(columns | {"name": np.arange(len(ids))})
+        self._duckdb.register("items", pa.Table.from_batches([batch]))
 
     def _count(self, statement: Select[Any], loaded: _Loaded) -> Columns:
         text = statement_text(statement, repeats=loaded.repeats)

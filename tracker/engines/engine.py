@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol, TypeAlias
 
-from sqlalchemy import Connection, Select
+from sqlalchemy import Connection, Over, Select
 from sqlalchemy.sql import visitors
 from sqlalchemy.sql.selectable import Alias
 
@@ -30,20 +30,18 @@ class Asked:
 
     Attributes:
         items: the highest number of an item.
-        has_keys: whether its rows are tallies by key.
     """
 
     statement: Select[Any]
     question: QuestionKey
     items: int
-    has_keys: bool
 
     @cached_property
     def is_heavy(self) -> bool:
-        """Whether it joins answers with each other or with tallies; slow to find out."""
-        if not self.has_keys:
-            return False
+        """Whether it joins answers with each other or puts them in order; slow to find out."""
         parts = {id(part): part for part in visitors.iterate(self.statement)}
+        if any(isinstance(part, Over) and part.order_by is not None for part in parts.values()):
+            return True
         sources = [part.get_final_froms() for part in parts.values() if isinstance(part, Select)]
         of_labels = [each for each in sources if Label.__table__ in each]
         return sum(not any(map(is_lower_pass, each)) for each in of_labels) > 1

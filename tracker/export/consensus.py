@@ -27,7 +27,7 @@ from tracker.counts.selection import (
     stream_rows,
     where_counted,
 )
-from tracker.export.labels import item_columns, rows_with_items
+from tracker.export.labels import Rows, item_columns, rows_with_items
 from tracker.projects.categories import category_names
 from tracker.projects.items import item_names
 from tracker.projects.questions import QuestionInfo
@@ -50,8 +50,6 @@ Shares = Mapping[Answer, float]
 
 
 class _Consensus(NamedTuple):
-    """The consensus on one item: categories (None: nothing), each with its confidence."""
-
     categories: Sequence[tuple[int | None, float]]
     tied: Sequence[int] = ()
 
@@ -66,7 +64,7 @@ def consensus_rows(
     questions: Sequence[QuestionInfo],
     method: str = METHODS[0],
     choice: AnswerFilter = EVERYTHING,
-) -> Generator[tuple[Any, ...], None, None]:
+) -> Rows:
     """Yield the consensus of each item that has an answer, a row for each category of it.
 
     What was decided of an item is its consensus, with the confidence 1; a decision without a
@@ -94,7 +92,7 @@ def _check_method(method: str) -> None:
 
 def _rows(
     connection: Connection, question: QuestionInfo, method: str, choice: AnswerFilter
-) -> Generator[tuple[Any, ...], None, None]:
+) -> Rows:
     names = category_names(connection, question)
     selection = select_answers(connection, question, choice)
     for _, item, pattern, consensus, by in _each_item(connection, selection, method):
@@ -108,7 +106,6 @@ def _rows(
 def _each_item(
     connection: Connection, selection: Selection, method: str
 ) -> Generator[tuple[int, str, JointPattern, _Consensus, str], None, None]:
-    """Yield each item, by number and name, its answers, the consensus and what that is by."""
     question = selection.question
     items = item_names(connection, question.project)
     shares = _shares_by(method, connection, selection)
@@ -121,7 +118,6 @@ def _each_item(
 
 
 def _decisions(connection: Connection, selection: Selection) -> dict[int, _Consensus]:
-    """Return what was decided of items, unless the decisions are left out."""
     if not selection.decider:
         return {}
     rows = select_answer_rows(Selection(selection.question, only=frozenset({selection.decider})))
@@ -134,7 +130,6 @@ def _decisions(connection: Connection, selection: Selection) -> dict[int, _Conse
 def _shares_by(
     method: str, connection: Connection, selection: Selection
 ) -> Callable[[JointPattern], Shares]:
-    """Return what tells the shares of an item's answers by a method."""
     if method == "majority":
         return _shares
     per_item = count_answers_per_item(connection, selection)
@@ -187,8 +182,7 @@ def _entropy(votes: Counter[Answer]) -> float:
 
 def _span_rows(
     connection: Connection, question: QuestionInfo, method: str, choice: AnswerFilter
-) -> Generator[tuple[Any, ...], None, None]:
-    """Yield the spans that more than half of the annotators of a document marked alike."""
+) -> Rows:
     if method != METHODS[0]:
         raise InvalidOption(
             f"{question.description} of spans, has no {method} consensus", "majority has"
@@ -231,7 +225,6 @@ SHARE = "share:"
 
 
 def soft_columns(connection: Connection, questions: Sequence[QuestionInfo]) -> tuple[str, ...]:
-    """Return the columns of `soft_rows`; raises InvalidOption for spans."""
     shares: dict[str, None] = {}
     for question in questions:
         if question.answers == "spans":
@@ -254,7 +247,7 @@ def soft_rows(
     questions: Sequence[QuestionInfo],
     method: str = METHODS[0],
     choice: AnswerFilter = EVERYTHING,
-) -> Generator[tuple[Any, ...], None, None]:
+) -> Rows:
     """Yield one row for each item that has an answer, with the share of its people by category.
 
     Of several categories a share is that of the people who gave it. Numbers have their mean and
@@ -291,7 +284,6 @@ def _mean_and_deviation(
 
 
 def _skipped(connection: Connection, selection: Selection) -> dict[int, int]:
-    """Return how many people skipped an item and never answered it, of those that some did."""
     skips = labels.alias("skips")
     chosen = (where_counted(selection, skips, skipped=True), skips.c.category_id == SKIPPED)
     answered = (
@@ -310,8 +302,6 @@ def _skipped(connection: Connection, selection: Selection) -> dict[int, int]:
 
 
 class ConsensusItem(NamedTuple):
-    """An item, the rows of its consensus by column, and its text, length and attributes."""
-
     name: str
     rows: Sequence[dict[str, Any]]
     known: dict[str, Any]

@@ -67,7 +67,6 @@ def write_parquet_rows(
     rows: Iterable[Sequence[Any]],
     types: Mapping[str, Type],
 ) -> int:
-    """Write rows as they come to a Parquet file; return how many."""
     import pyarrow.parquet as pq
 
     number = 0
@@ -111,7 +110,6 @@ def write_parquet_folder(
 
 
 def _file_of(place: int) -> Callable[[Sequence[Any]], int]:
-    """Return what numbers the file of each row, whose item stands at a place of the row."""
     file, rows, last = 0, 0, None
 
     def of(row: Sequence[Any]) -> int:
@@ -127,7 +125,6 @@ def _file_of(place: int) -> Callable[[Sequence[Any]], int]:
 def rows_frame(
     columns: Sequence[str], rows: Iterable[Sequence[Any]], types: Mapping[str, Type]
 ) -> pd.DataFrame:
-    """Return rows as a frame: categoricals, whole numbers with gaps, moments in UTC."""
     import pyarrow as pa
 
     table = pa.Table.from_batches(
@@ -137,7 +134,6 @@ def rows_frame(
 
 
 def table_frame(table: pa.Table) -> pd.DataFrame:
-    """Return a table as a frame in which a whole number may be missing."""
     import pandas as pd
     import pyarrow as pa
 

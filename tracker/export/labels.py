@@ -10,6 +10,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, literal, select
 
 from tracker.core import clock
+from tracker.core.kept import read_once
 from tracker.counts.filter import EVERYTHING, AnswerFilter, select_labels
 from tracker.counts.selection import stream_rows, where_chosen
 from tracker.projects.annotators import annotator_attributes, list_annotators
@@ -37,6 +38,7 @@ from tracker.storage.schema.labels import detail_of, of_question
 ATTRIBUTE = "attribute:"
 """Begins the name of a column with an attribute; an import keeps such columns."""
 
+Rows = Generator[tuple[Any, ...], None, None]
 _items = Item.__table__
 _attributes = ItemAttribute.__table__
 _DETAILS = {"text": _items.c.text, "n_tokens": _items.c.length}
@@ -61,9 +63,9 @@ def item_columns(connection: Connection, project: ProjectInfo) -> tuple[str, ...
 def rows_with_items(
     connection: Connection,
     project: ProjectInfo,
-    rows: Generator[tuple[Any, ...], None, None],
+    rows: Rows,
     columns: Sequence[str],
-) -> Generator[tuple[Any, ...], None, None]:
+) -> Rows:
     """Yield rows, whose first value is an item, with these columns of what is known of it.
 
     Items come in the order of their numbers, and so they are read along with the rows.
@@ -76,9 +78,7 @@ def rows_with_items(
             yield (*row, *values)
 
 
-def listed_items(
-    connection: Connection, project: ProjectInfo
-) -> tuple[tuple[str, ...], Generator[tuple[Any, ...], None, None]]:
+def listed_items(connection: Connection, project: ProjectInfo) -> tuple[tuple[str, ...], Rows]:
     """Return the columns and the rows of all items, those without an answer too.
 
     The rows can be imported again as a list of items. Those that only undone imports named are
@@ -86,7 +86,7 @@ def listed_items(
     """
     columns = item_columns(connection, project)
 
-    def rows() -> Generator[tuple[Any, ...], None, None]:
+    def rows() -> Rows:
         stands = standing_item_facts(project.id, _items.c.id)
         with closing(_known(connection, project, columns, stands)) as known:
             for item, values in known:
@@ -101,7 +101,6 @@ def _known(
     columns: Sequence[str],
     *conditions: ColumnElement[bool],
 ) -> Generator[tuple[Any, tuple[Any, ...]], None, None]:
-    """Yield the name of each item that meets the conditions, and its values of the columns."""
     places = {name: n for n, name in enumerate(columns)}
     statement = (
         select(
@@ -137,8 +136,8 @@ _details = AnswerDetail.__table__
 _labels = Label.__table__
 
 
+@read_once
 def exported_columns(connection: Connection, question: QuestionInfo) -> tuple[str, ...]:
-    """Return the columns that the labels of a question are exported with."""
     detail = (
         select(literal(1))
         .join_from(_details, _labels, detail_of(_details, _labels))
@@ -150,7 +149,7 @@ def exported_columns(connection: Connection, question: QuestionInfo) -> tuple[st
 
 def labels_with_items(
     connection: Connection, questions: Sequence[QuestionInfo], choice: AnswerFilter, *, named: bool
-) -> tuple[tuple[str, ...], Generator[tuple[Any, ...], None, None]]:
+) -> tuple[tuple[str, ...], Rows]:
     """Return the columns and the rows of all labels, with what is known of their items.
 
     ``named`` says whether the first column is the question, as if there are several.
@@ -159,29 +158,22 @@ def labels_with_items(
     known = item_columns(connection, project)
     columns = max((exported_columns(connection, question) for question in questions), key=len)
 
-    def rows() -> Generator[tuple[Any, ...], None, None]:
+    def rows() -> Rows:
         for question in questions:
-            labels = _padded(exported_labels(connection, question, choice=choice), len(columns))
+            labels = exported_labels(connection, question, choice=choice)
+            if lacking := [None] * (len(columns) - len(exported_columns(connection, question))):
+                labels = ((*row, *lacking) for row in labels)
             if known:
                 labels = rows_with_items(connection, project, labels, known)
             with closing(labels):
-                for row in labels:
-                    yield (question.name, *row) if named else row
+                yield from ((question.name, *row) for row in labels) if named else labels
 
     return (*(["question"] if named else []), *columns, *known), rows()
 
 
-def _padded(
-    rows: Generator[tuple[Any, ...], None, None], width: int
-) -> Generator[tuple[Any, ...], None, None]:
-    with closing(rows):
-        for row in rows:
-            yield row if len(row) == width else (*row, *[None] * (width - len(row)))
-
-
 def exported_labels(
     connection: Connection, question: QuestionInfo, *, choice: AnswerFilter = EVERYTHING
-) -> Generator[tuple[Any, ...], None, None]:
+) -> Rows:
     """Every label that stands, as a row of `exported_columns`; what is not known is None.
 
     A skipped answer, and one to which nothing applied, is a row without category. The rows
@@ -197,10 +189,7 @@ def exported_labels(
         )
         .join(Item, (Item.project_id == same) & (Item.id == Label.item_id))
         .join(Annotator, (Annotator.project_id == same) & (Annotator.id == Label.annotator_id))
-        .join(
-            Category,
-            of_question(Category, question.key) & (Category.id == Label.category_id),
-        )
+        .join(Category, of_question(Category, question.key) & (Category.id == Label.category_id))
         .where(
             of_question(Label, question.key),
             *where_chosen(select_labels(connection, question, choice)),
@@ -215,16 +204,15 @@ def exported_labels(
             _details, detail_of(_details, _labels)
         )
     # Who leaves the rows before their end leaves no statement open.
-    with connection.execute(statement.execution_options(yield_per=20_000)) as result:
-        for row in result:
-            item, annotator, category, number, start, end, moment, timed, spent, kind = row[:10]
+    with closing(stream_rows(connection, statement)) as rows:
+        for item, annotator, category, number, start, end, moment, timed, spent, *others in rows:
             yield (
                 item, annotator, category, number,
                 None if start == NO_SPAN else start,
                 None if end == NO_SPAN else end,
                 clock.iso(moment) if timed else None,
                 None if spent is None else spent / 1000,
-                kind, *row[10:],
+                *others,
             )  # fmt: skip
 
 
@@ -262,15 +250,13 @@ def _needs_order(question: QuestionInfo, categories: Sequence[str]) -> bool:
 # -- What is known of annotators, as a list that can be imported again ----------------------------
 
 
-def listed_annotators(
-    connection: Connection, project: ProjectInfo
-) -> tuple[tuple[str, ...], Generator[tuple[Any, ...], None, None]]:
+def listed_annotators(connection: Connection, project: ProjectInfo) -> tuple[tuple[str, ...], Rows]:
     """Return the columns and the rows of all annotators: who, the kind, each attribute."""
     attributes = annotator_attributes(connection, project)
     people = list_annotators(connection, project)
     names = sorted({name for person in people for name in attributes.get(person.id, {})})
 
-    def rows() -> Generator[tuple[Any, ...], None, None]:
+    def rows() -> Rows:
         for person in people:
             values = attributes.get(person.id, {})
             yield (person.name, person.kind, *map(values.get, names))

@@ -17,11 +17,7 @@ from tracker.counts.annotator_patterns import (
     select_item_joint_patterns,
 )
 from tracker.counts.filter import EVERYTHING, AnswerFilter, select_answers
-from tracker.counts.selection import (
-    read_selected_answer,
-    select_answer_rows,
-    stream_rows,
-)
+from tracker.counts.selection import read_selected_answer, select_answer_rows, stream_rows
 from tracker.counts.tallies import count_item_patterns, count_pair_cells
 from tracker.export.files import Type
 from tracker.projects.annotators import annotator_names
@@ -54,8 +50,6 @@ def matrix_for(
 
 
 class _Named:
-    """A selection of answers, with the names of its annotators and categories."""
-
     def __init__(
         self, connection: Connection, question: QuestionInfo, choice: AnswerFilter
     ) -> None:
@@ -77,7 +71,6 @@ class _Answers(_Named):
         self.items = item_names(connection, question.project)
 
     def by_item(self) -> Iterator[tuple[str, dict[int, str]]]:
-        """Yield each item with the answers of its annotators."""
         for item, pattern in select_item_joint_patterns(self.connection, self.selection):
             yield self.items[item], {who: self.text(answer) for who, answer in pattern}
 
@@ -90,7 +83,6 @@ def _row_per_item(answers: _Answers) -> Matrix:
 
 
 def _row_per_annotator(answers: _Answers) -> Matrix:
-    """Return the matrix turned: read annotator by annotator, since one row has all items."""
     selected = select_answer_rows(answers.selection)
     ids = select(selected.c.item_id).distinct().order_by(selected.c.item_id)
     place = {item: n for n, item in enumerate(answers.connection.scalars(ids))}
@@ -162,12 +154,9 @@ def tally_rows(
 
 class _Tallies(_Named):
     def rows(self) -> Generator[Row, None, None]:
-        for tally, rows in (
-            ("pattern", self.of_patterns()),
-            ("annotator", self.of_annotators()),
-            ("pair", self.of_pairs()),
-        ):
-            for row in rows:
+        ways = {"pattern": self.of_patterns, "annotator": self.of_annotators, "pair": self.of_pairs}
+        for tally, rows in ways.items():
+            for row in rows():
                 yield self.question.name, tally, *row
 
     def of_patterns(self) -> Generator[Row, None, None]:

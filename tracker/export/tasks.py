@@ -37,7 +37,6 @@ class Task(NamedTuple):
 
     @property
     def data(self) -> dict[str, Any]:
-        """What is known of the item, under its own names."""
         text = {} if self.text is None else {"text": self.text}
         return {**self.attributes, **text, "item": self.item}
 
@@ -63,16 +62,9 @@ def assigned_tasks(
     tasks = []
     for row in rows:
         orders[row.annotator] += 1
-        tasks.append(
-            Task(
-                row.item,
-                names[row.annotator],
-                orders[row.annotator],
-                texts.get(row.item_id),
-                attributes.get(row.item_id, {}),
-                row.why == REPEAT,
-            )
-        )
+        order, text = orders[row.annotator], texts.get(row.item_id)
+        facts, is_repeated = attributes.get(row.item_id, {}), row.why == REPEAT
+        tasks.append(Task(row.item, names[row.annotator], order, text, facts, is_repeated))
     return sorted(tasks, key=lambda task: (task.annotator, task.order))
 
 
@@ -101,20 +93,17 @@ def _attributes(
 
 
 def _label_studio(tasks: Sequence[Task], _: Document) -> Iterator[dict[str, Any]]:
-    """Yield a task for each assignment; a tab of the annotator's shows their own."""
     for task in tasks:
         yield {"data": {**task.data, "annotator": task.annotator, "order": task.order}}
 
 
 def _doccano(tasks: Sequence[Task], _: Document) -> Iterator[dict[str, Any]]:
-    """Yield an example for each assignment; what is no text is its metadata."""
     for task in tasks:
         known = {"annotator": task.annotator, "order": task.order}
         yield {"text": task.text or task.item, "label": [], **task.data, **known}
 
 
 def _by_item(tasks: Sequence[Task], document: Document) -> Iterator[tuple[Task, list[str]]]:
-    """Yield each item once with its annotators, the first of anybody's list first."""
     people: dict[str, list[str]] = {}
     first: dict[str, Task] = {}
     for task in sorted(tasks, key=lambda task: task.order):
@@ -128,7 +117,6 @@ def _by_item(tasks: Sequence[Task], document: Document) -> Iterator[tuple[Task, 
 
 
 def _argilla(tasks: Sequence[Task], document: Document) -> Iterator[dict[str, Any]]:
-    """Yield a record for each item: its id, fields, and metadata with who is to answer."""
     for task, people in _by_item(tasks, document):
         fields = {"text": task.text or task.item}
         metadata = {**task.attributes, "annotators": people}
@@ -136,7 +124,6 @@ def _argilla(tasks: Sequence[Task], document: Document) -> Iterator[dict[str, An
 
 
 def _prodigy(tasks: Sequence[Task], document: Document) -> Iterator[dict[str, Any]]:
-    """Yield a task for each item; a task router reads who is to answer from ``sessions``."""
     for task, people in _by_item(tasks, document):
         yield {"text": task.text or task.item, **task.data, "sessions": people}
 
@@ -150,7 +137,6 @@ _TASKS: Final[Mapping[str, Callable[[Sequence[Task], Document], Iterator[dict[st
 
 
 def task_document(tasks: Sequence[Task], program: str) -> Document:
-    """Return the tasks as a program reads them."""
     document = Document("task")
     texts = document.counted(map(encoded, _TASKS[program](tasks, document)))
     is_list = PROGRAMS[program] == ".json"

@@ -27,8 +27,6 @@ from tracker.projects.questions import QuestionInfo
 
 @dataclass
 class Document:
-    """A document that is made as it is written."""
-
     unit: str  # what it holds, such as a task
     parts: Generator[str, None, None] = field(default_factory=lambda: json_list(()))
     """Its text, piece by piece."""
@@ -37,14 +35,12 @@ class Document:
     number: int = 0  # of units that were written so far
 
     def counted(self, units: Iterable[str]) -> Generator[str, None, None]:
-        """Yield what the document holds, and count it."""
         for unit in units:
             self.number += 1
             yield unit
 
 
 def json_list(values: Iterable[str]) -> Generator[str, None, None]:
-    """Yield the text of a list, an encoded value a line."""
     yield from _lines("[", values, "]")
 
 
@@ -108,7 +104,6 @@ Token = tuple[str, int, int]
 
 
 def _tokens(item: ConsensusItem, in_tokens: bool) -> list[Token] | None:
-    """Return the tokens of an item, in the unit of its spans; None if they are not known."""
     if not in_tokens:
         words_and_signs = _TOKEN.finditer(item.text or "")
         return [(match[0], match.start(), match.end()) for match in words_and_signs] or None
@@ -187,7 +182,6 @@ class _Tasks:
     left_out: Counter[str]
 
     def task(self, item: ConsensusItem) -> str:
-        """Return a task; its number is the item's name if that is one."""
         data: dict[str, Any] = {
             name.removeprefix(ATTRIBUTE): value
             for name, value in item.known.items()
@@ -211,7 +205,6 @@ class _Tasks:
         return encoded({"id": number, "data": data, "annotations": [], "predictions": predictions})
 
     def _result(self, rows: list[dict[str, Any]], text: str | None) -> list[dict[str, Any]]:
-        """Return the regions: one for all categories of an answer, or one a span."""
         if self.question.answers == "spans":
             regions = [("labels", self._span(row, text), row["confidence"]) for row in rows]
         else:
@@ -292,7 +285,6 @@ def lewidi_document(
 
 
 def _facts(known: dict[str, Any], left_out: Counter[str]) -> tuple[str, dict[str, str]]:
-    """Return an item's text, and its attributes but those that a key of the format hides."""
     facts = {
         name.removeprefix(ATTRIBUTE): value
         for name, value in known.items()

@@ -17,12 +17,7 @@ from tracker.agreement.recent import Recent
 from tracker.agreement.result import Assessment
 from tracker.agreement.run import assess, assess_patterns
 from tracker.audit.flags import settled_audits
-from tracker.audit.models import (
-    CONFIDENCE,
-    ModelAgreement,
-    ModelCategory,
-    models_beside_people,
-)
+from tracker.audit.models import CONFIDENCE, ModelAgreement, ModelCategory, models_beside_people
 from tracker.audit.query import AuditQuery
 from tracker.audit.result import Audit
 from tracker.core.errors import InvalidOption, NotFound, Refused

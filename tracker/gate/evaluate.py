@@ -10,7 +10,7 @@ from sqlalchemy import Connection
 
 from tracker.audit.kinds import KINDS
 from tracker.audit.verdict import NO_VERDICT, ConcernJson, Verdict, WeakestJson, project_verdict
-from tracker.core.results import Json, Message, Record, Shown, Spread
+from tracker.core.results import Json, Message, Record, Spread
 from tracker.counts.filter import EVERYTHING, AnswerFilter
 from tracker.gate.config import (
     AtLeast,
@@ -49,6 +49,7 @@ from tracker.judge.result import VERDICTS
 from tracker.projects.categories import category_names
 from tracker.projects.names import near_names
 from tracker.projects.questions import QuestionInfo, list_questions
+from tracker.render.formats import Shown
 
 if TYPE_CHECKING:
     import pandas as pd

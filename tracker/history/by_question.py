@@ -14,13 +14,7 @@ from tracker.agreement.run import assess
 from tracker.audit.flag_list import count_flags
 from tracker.core import clock
 from tracker.core.errors import NotFound
-from tracker.core.results import (
-    ByQuestion,
-    Shown,
-    UnfitQuestion,
-    ask_each_question,
-    json_by_question,
-)
+from tracker.core.results import ByQuestion, UnfitQuestion, ask_each_question, json_by_question
 from tracker.history.curve import Curve
 from tracker.history.overview import SnapshotPage, snapshot_page
 from tracker.history.snapshot import (
@@ -33,6 +27,7 @@ from tracker.history.snapshot import (
 from tracker.history.take import Taken
 from tracker.measures.intervals import Coefficient
 from tracker.projects.questions import QuestionInfo
+from tracker.render.formats import Shown
 
 if TYPE_CHECKING:
     import pandas as pd

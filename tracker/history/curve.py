@@ -30,7 +30,7 @@ from tracker.counts.timeline import count_patterns_by_moment, count_timeline
 from tracker.counts.valid_periods import Window
 from tracker.history.snapshot import CourseJson, FiguresOverTime, own_figures
 from tracker.projects.categories import category_names
-from tracker.projects.kept import kept_with_answers
+from tracker.projects.kept import stored_with_answers
 from tracker.projects.notes import NoteInfo, list_notes
 from tracker.projects.questions import QuestionInfo
 
@@ -168,7 +168,7 @@ def rebuilt_curve(
     return Curve(question.project.name, every, window, points, notes, zone)
 
 
-@kept_with_answers
+@stored_with_answers
 def _states(
     connection: Connection, question: QuestionInfo, every: str, window: str, query: Query
 ) -> list[tuple[int, Assessment, Assessment]]:

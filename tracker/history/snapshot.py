@@ -17,7 +17,6 @@ from tracker.agreement.query import Metric, Query
 from tracker.agreement.result import Assessment, Counts, FiguresJson
 from tracker.core import clock
 from tracker.core.errors import NotFound
-from tracker.core.results import Shown
 from tracker.core.tallies import ItemPatterns
 from tracker.counts.selection import Selection
 from tracker.history.stored import (
@@ -34,6 +33,7 @@ from tracker.projects.categories import every_category_name
 from tracker.projects.names import near_names
 from tracker.projects.notes import NoteInfo
 from tracker.projects.questions import QuestionInfo
+from tracker.render.formats import Shown
 from tracker.storage.schema import Snapshot, SnapshotCategory, SnapshotMeasure, Tombstone
 from tracker.storage.schema.labels import of_question
 

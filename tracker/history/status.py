@@ -15,7 +15,7 @@ from tracker.agreement.run import assess
 from tracker.audit.flag_list import count_flags
 from tracker.audit.verdict import VerdictJson
 from tracker.core import clock
-from tracker.core.results import Hidden, Json, Record, Shown
+from tracker.core.results import Hidden, Json, Record
 from tracker.counts.annotator_patterns import select_answering_annotators
 from tracker.counts.filter import select_answers
 from tracker.counts.items import count_answers_per_item, count_recent_labels
@@ -26,8 +26,9 @@ from tracker.projects.annotators import (
     project_aliases,
 )
 from tracker.projects.items import count_project_items
-from tracker.projects.kept import kept_with_answers
+from tracker.projects.kept import stored_with_answers
 from tracker.projects.questions import QuestionInfo
+from tracker.render.formats import Shown
 from tracker.storage.current import LEFT, PAUSED
 
 if TYPE_CHECKING:
@@ -259,7 +260,7 @@ def project_status(
     )
 
 
-@kept_with_answers
+@stored_with_answers
 def _recent(connection: Connection, question: QuestionInfo) -> dict[str, Any] | None:
     query = Query(("krippendorff_alpha",))
     # Intervals cost a listing the start of scipy: they are made if there is something to say.

@@ -219,7 +219,6 @@ def fields_read_before(imported: Mapping[str, Any], table: Grid) -> Fields | Non
 
 
 def _columns_of(text: str, names: list[str]) -> set[str]:
-    """Return the columns that are mapped to a role by a text: one, or several of them."""
     if text in names:
         return {text}
     if NUMBER_OF_FAMILY in text:

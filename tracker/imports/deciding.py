@@ -115,7 +115,6 @@ def _decided(question: QuestionInfo, decision: Any, before: DecisionInfo | None)
 def _chosen(
     connection: Connection, question: QuestionInfo, categories: Sequence[str], reason: str
 ) -> list[str]:
-    """Return the categories, each once; raises InvalidOption if they are no answer."""
     if question.answers == "spans":
         spans = f"{question.description} of spans, which are not decided one by one"
         mend = f"import them as answers of {DECIDER!r}, with the kind reference"

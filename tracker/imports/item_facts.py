@@ -96,7 +96,6 @@ class ItemFacts:
             self.connection.execute(sa.delete(_waiting).where(before.correlate(_waiting)))
 
     def _record(self) -> None:
-        """Store the facts; a value that was stored before is not stored again."""
         before = _facts.alias("before")
         same_as = sa.select(sa.func.min(before.c.change_id)).where(
             before.c.project_id == self.project_id,
@@ -134,7 +133,6 @@ def undo_item_facts(connection: sa.Connection, project_id: int, change: int) -> 
 
 
 def _apply(connection: sa.Connection, project_id: int) -> None:
-    """Apply the facts to the items; a fact without a value removes what was known."""
     item, role = _waiting.c.item_id, _waiting.c.role
     same = same_answer_key(("item_id", "name"), _waiting, _attributes)
     connection.execute(

@@ -143,7 +143,6 @@ class ItemIds(Ids):
     def _tell(
         self, names: Any, numbers: Numbers, is_new: Flags, cells_of: Mapping[str, Sequence[str]]
     ) -> None:
-        """Store the new items, and the facts in the cells of all of them."""
         facts = {role: [_detail(role, raw) for raw in cells] for role, cells in cells_of.items()}
         if self.measures_texts and "text" in facts and "n_tokens" not in facts:
             facts["n_tokens"] = [text and len(text) for text in facts["text"]]

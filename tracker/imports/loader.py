@@ -199,7 +199,7 @@ def load_import(
             reading.odd += intake.odd.find_contradictions(*again)
             _refuse_odd(reading, refused, [] if preview else names)
         if intake.keeps:
-            seals.seal_changed_attributes(connection, project.id)
+            seals.seal_changed_items(connection, project.id, "attributes")
         _tell_planner(connection, project, rows, fates_by_question)
     outcomes = tuple(outcomes_by_question(answered, intake.counted, fates_by_question))
     fates = {fate: sum(outcome[fate] for outcome in outcomes) for fate in FATES}
@@ -437,7 +437,7 @@ def load_items(
             rejections.add(batch.source or name, place, ids.reason(column[n]), batch.unit)
         rows += len(batch.lines)
     ids.close()
-    seals.seal_changed_attributes(connection, project.id)
+    seals.seal_changed_items(connection, project.id, "attributes")
     of_items = [model.__table__ for model in (ItemAttribute, ItemFact, Item)]
     backends.backend_of(connection).rows_added(connection, project.id, rows, of_items)
     rows += rejections.ragged

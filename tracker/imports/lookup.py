@@ -80,7 +80,6 @@ class Ids:
         self.reasons |= bad
 
     def _name(self, text: str) -> str:
-        """Return the name that a text in a file stands for."""
         return text
 
     def find_objection(self, name: str) -> str | None:
@@ -94,7 +93,6 @@ class Ids:
         return None
 
     def _numbers(self, names: Iterable[str]) -> Mapping[str, int]:
-        """Return the number of each name, made if it is new."""
         raise NotImplementedError
 
 

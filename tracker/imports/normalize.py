@@ -202,7 +202,6 @@ class Intake:
         bad: Collection[int],
         confidences: Sequence[float | None] | None,
     ) -> None:
-        """Stage what the good records hold beside their labels."""
         nothing: list[None] = [None] * len(batch.lines)
         comments: Sequence[str | None] = nothing
         if "comment" in batch.columns:
@@ -255,7 +254,6 @@ class Intake:
         return _Part(share.question.id, records, labels, alike)
 
     def _reason(self, share: Share, raw: str) -> str:
-        """Return why a category was refused, with the question if there are several."""
         of = f"{share.question.name}: " if self.questions.several else ""
         return of + share.categories.reason(raw)
 

@@ -44,6 +44,10 @@ very low,low,medium,high,very high; very negative,negative,neutral,positive,very
 very dissatisfied,dissatisfied,neutral,satisfied,very satisfied; niedrig,mittel,hoch;
 very unlikely,unlikely,neutral,likely,very likely; gering,mittel,hoch; klein,mittel,groß;
 not at all,slightly,moderately,very,extremely; schlecht,mittel,gut; nie,selten,manchmal,oft,immer;
+sehr niedrig,niedrig,mittel,hoch,sehr hoch; keine,gering,mittel,hoch; bad,ok,good; poor,fair,good;
+sehr schlecht,schlecht,mittel,gut,sehr gut; mauvais,moyen,bon; malo,regular,bueno;
+jamais,rarement,parfois,souvent,toujours; nunca,a veces,siempre; nulle,faible,moyenne,forte;
+nunca,raramente,a veces,a menudo,siempre; muy bajo,bajo,medio,alto,muy alto;
 stimme gar nicht zu,stimme nicht zu,neutral,stimme zu,stimme voll zu"""
 ORDERS: Final = [order.strip().split(",") for order in _GRADED.split(";")]
 """Words of graded answers, from the least to the most."""
@@ -51,9 +55,10 @@ ORDERS: Final = [order.strip().split(",") for order in _GRADED.split(";")]
 
 @dataclass
 class _Answers:
-    """The answers of tables to one question."""
+    """The answers to one question, if not of a table only those of one category."""
 
     categories: CategoryIds
+    in_table: bool
     numbers: Counter[int] = field(default_factory=Counter)  # of answers, by category
     twins: Counter[tuple[str, str]] = field(default_factory=Counter)  # by cell and category
     constant: dict[int, int] | None = field(default_factory=dict)  # items' only categories
@@ -146,14 +151,17 @@ class OddCells:
         items: Numbers,
     ) -> None:
         """Count the answers of a batch; ``numbers`` are the categories of the cells' texts."""
-        if not batch.is_table:
+        if not batch.is_table and categories.question.answers != "one":
             return
-        seen = self._answers.setdefault(categories.question.id, _Answers(categories))
+        new = _Answers(categories, in_table=batch.is_table)
+        seen = self._answers.setdefault(categories.question.id, new)
         counts = np.bincount(cells.codes, minlength=len(cells.texts)).tolist()
         for text, number, count in zip(cells.texts, numbers, counts, strict=True):
             seen.numbers[number] += count
-            if twin := categories.twins_read.get(text.strip()):
+            if batch.is_table and (twin := categories.twins_read.get(text.strip())):
                 seen.twins[text.strip(), twin] += count
+        if not batch.is_table:
+            return
         if seen.constant is not None:
             few = 2 * len(cells.texts) <= len(batch.columns["item"].distinct)
             answers = np.array(numbers, np.int64)[cells.codes]
@@ -258,10 +266,13 @@ class OddCells:
             fact += repr(category)
             option = "to keep both categories: --accept decimal_twins"
             yield Oddity("decimal_twins", fact, cells, option)
-        if sentinel := find_sentinel(counts):
-            fact = f"{sentinel!r}{of} lies far from the other numbers: a missing answer?"
-            option = f"--value {quote(f'{sentinel}=')} for no answer"
-            yield self._stop("sentinel", fact, counts[sentinel], option)
+        if seen.in_table and (sentinels := find_sentinels(counts)):
+            lie = "lies" if len(sentinels) == 1 else "lie"
+            fact = f"{_listed([*map(repr, sentinels)])}{of} {lie} far from the other "
+            fact += "categories: a missing answer?"
+            option = " ".join(f"--value {quote(f'{name}=')}" for name in sentinels)
+            cells = sum(counts[name] for name in sentinels)
+            yield self._stop("sentinel", fact, cells, f"{option} for no answer")
         if seen.constant and _is_constant(seen.constant, counts):
             fact = f"every item has one answer{of} by everyone: does that column describe the item?"
             option = "name the column of answers: --map category=COLUMN"
@@ -269,8 +280,11 @@ class OddCells:
         if question.scale == "nominal" and (order := find_order(counts)):
             fact = f"the categories{of} {_listed(order)} look ordered, and the scale is nominal"
             way = f"--scale ordinal --categories {quote(','.join(order))}"
-            if several:
+            if several and seen.in_table:
                 way = f"-q {quote(f'{question.name}=COLUMN:' + '<'.join(order))}"
+            elif several:
+                project = quote(question.project.name)
+                way = f"then: tracker question set {project} {quote(question.name)} {way}"
             yield Oddity("unordered", fact, sum(counts.values()), way)
 
 
@@ -291,23 +305,24 @@ def _is_constant(only: Mapping[int, int], counts: Mapping[str, int]) -> bool:
     return words >= _WORDY * len(counts) or sum(map(len, counts)) >= _LONG * len(counts)
 
 
-def find_sentinel(counts: Mapping[str, int]) -> str | None:
-    """Return the category that stands for a missing answer among points of a rating scale."""
-    if not counts or not all(map(_NUMBER.fullmatch, counts)):
-        return None
-    points = {round(float(name)): name for name in counts}
-    rest = points.keys() - _SENTINELS
-    if len(rest) < 2 or max(rest) > _HIGHEST or min(rest) < -_HIGHEST:
-        return None
-    low, high = min(rest), max(rest)
-    for number in sorted(points.keys() & _SENTINELS, key=abs, reverse=True):
-        far = number >= 2 * high - low and number > high + 1
-        if number in {8, 9}:
-            far &= sum(counts.values()) >= _DIGIT_ANSWERS and len(rest) == high - low + 1 > 2
-        below = number < 0 <= low and (number < low - 1 or high > 2)
-        if (far or below) and 2 * counts[points[number]] < sum(counts.values()):
-            return points[number]
-    return None
+def find_sentinels(counts: Mapping[str, int]) -> list[str]:
+    """Return the categories that stand for a missing answer among points of a scale, or words."""
+    points = {round(float(name)): name for name in counts if _NUMBER.fullmatch(name)}
+    codes, total = points.keys() & _SENTINELS, sum(counts.values())
+    words, rest = len(counts) - len(points), points.keys() - _SENTINELS
+    if words > 1 and not rest:
+        far = {number for number in codes if abs(number) > _HIGHEST or number == -9}
+    elif words or len(rest) < 2 or max(rest) > _HIGHEST or min(rest) < -_HIGHEST:
+        return []
+    else:
+        low, high = min(rest), max(rest)
+        far = {number for number in codes if number >= 2 * high - low and number > high + 1}
+        if total < _DIGIT_ANSWERS or not len(rest) == high - low + 1 > 2:
+            far -= {8, 9}
+        far |= {n for n in codes if n < 0 <= low and (n < low - 1 or high > 2)}
+        far |= {number for number in codes if number < 2 * low - high - 1}
+    names = [points[number] for number in sorted(far, key=abs, reverse=True)]
+    return names if 2 * sum(counts[name] for name in names) < total else []
 
 
 def find_order(names: Collection[str]) -> list[str] | None:

@@ -62,7 +62,6 @@ def _rows_left_out(columns: Mapping[str, Any]) -> list[str]:
 
 
 def _concluded(columns: Mapping[str, Any]) -> list[str]:
-    """Return what was concluded from the content of a table: models, and the encoding."""
     units = [f"{role} are given in {unit}" for role, unit in columns.get("units", {}).items()]
     encoding = [f"text read as {columns['encoding']}"] if "encoding" in columns else []
     author = [f"annotator: {columns['annotator']}"] if "annotator" in columns else []

@@ -321,7 +321,6 @@ class ImportQuestions:
             yield Share(self._ids(self.known[name]), records, role)
 
     def _find(self, name: str, options: QuestionOptions | None = None) -> QuestionInfo | None:
-        """Return the question of that name, made if it may be; None if there is none."""
         name = self._stands_for.get(name, name)
         if self.made_with is not None and (self.unnamed or name not in self.known):
             options = options or self.made_with

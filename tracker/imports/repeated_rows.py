@@ -136,7 +136,6 @@ class Files:
     def _cells(
         self, number: int, unused: Sequence[str], places: Collection[Place]
     ) -> Mapping[str, _Column]:
-        """Return the unused cells at some places of a source, which is read again."""
         again = self.sources[number - 1].again() if unused else None
         columns = {name: _Column(name) for name in unused}
         if again is None:
@@ -162,8 +161,6 @@ class Files:
 
 @dataclass
 class _Column:
-    """The cells of a column at some places, and how many rows and texts the whole column has."""
-
     name: str
     texts: dict[Place, str] = field(default_factory=dict)
     rows: int = 0
@@ -229,7 +226,6 @@ def _find_telling(
 
 
 def _option(item: str, names: Sequence[str], columns: Mapping[str, _Column]) -> str:
-    """Return the option that says what columns are: part of the item, a time, a pass."""
     if len(names) == 1:
         if folded_name(names[0]) == "question":
             return f"--map {quote(f'question={names[0]}')}"

@@ -107,7 +107,6 @@ def with_parallel_lists(batch: Batch, bad: Faults) -> Batch:
 
 
 def _members(text: str) -> list[str] | None:
-    """Return the members of a list as texts, a list among them as JSON; None for other texts."""
     value = _value(text)
     if not isinstance(value, list) or any(isinstance(member, dict) for member in value):
         return None

@@ -177,6 +177,6 @@ def undo_import(connection: Connection, number: int) -> ImportInfo:
     connection.execute(update(Import).where(Import.id == number).values(undone_by=change))
     reset_empty_project(connection, project)
     undo_item_facts(connection, project_id, undone.change)
-    seals.seal_changed_attributes(connection, project_id)
+    seals.seal_changed_items(connection, project_id, "attributes")
     apply_kind_facts(connection, project_id, undone.change)
     return find_import(connection, number)

@@ -149,7 +149,6 @@ class StagedRows(NamedTuple):
         )
 
     def _other_place(self, row: Any) -> str:
-        """Return a place as the end of a sentence, with its file if the source has several."""
         place = place_of("", row.other, self.units.get(row.source, "line"))
         line = f"{place.unit} {place.number}" if place.number else ""
         return " of ".join(filter(None, (line, place.source)))

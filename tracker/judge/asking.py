@@ -53,8 +53,7 @@ class JudgeOptions(TypedDict, total=False):
         _bar(
             "Of the alternative annotator test: how much nearer to the others a person may be. "
             f"Default: {EPSILON}, or by the annotators' attribute {EXPERTISE}: "
-            + ", ".join(f"{name} {value}" for name, value in EPSILONS.items())
-            + ".",
+            + ", ".join(f"{name} {value}" for name, value in EPSILONS.items()) + ".",
             least=0.0, most=1.0,
         ),
     ]  # fmt: skip

@@ -10,7 +10,7 @@ from typing import Any, Unpack
 from sqlalchemy import Connection
 
 from tracker.agreement.gold import NONE
-from tracker.agreement.query import AS_DECLARED, Metric, check_metric, sample_under_metric
+from tracker.agreement.query import AS_DECLARED, Metric, check_metric, read_under_metric
 from tracker.core.tallies import Answer
 from tracker.counts.choosing import Choosing
 from tracker.counts.filter import EVERYTHING, AnswerFilter, make_answer_filter, select_answers
@@ -111,10 +111,8 @@ class Bench:
 
     def read(self, annotators: int) -> Read:
         """Return the reading of so many annotators' answers."""
-        return partial(
-            sample_under_metric, self.question, self.names, annotators=annotators,
-            metric=self.query.metric,
-        )  # fmt: skip
+        read = read_under_metric(self.question, self.names, self.query.metric)
+        return partial(read, annotators=annotators)
 
     def judge(
         self, model: AnnotatorInfo, rows: Sequence[JudgeMeasure], measure: str, **more: Any

@@ -13,6 +13,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Final, NamedTuple, TypeAlias
 
+import numpy as np
+
 from tracker.audit.slices_sql import LEAST_ITEMS, Slice
 from tracker.audit.statistics.exact_tests import benjamini_hochberg
 from tracker.audit.statistics.mantel_haenszel import mantel_haenszel_usages
@@ -22,6 +24,7 @@ from tracker.judge.cells import share_of_equal_pairs
 from tracker.judge.result import JudgeBias
 from tracker.judge.slices_sql import EVERYTHING, BySlice
 from tracker.measures.isolated_rater import Given
+from tracker.measures.sample import Floats, Integers
 from tracker.projects.annotators import AnnotatorInfo
 from tracker.render.cells import figure_cell
 from tracker.render.nouns import percent
@@ -128,7 +131,8 @@ def _categories(
 
 def _severity(given: Given, reading: Reading) -> Iterator[tuple[JudgeBias, bool]]:
     """Yield the mean difference to people on a scale of numbers."""
-    apart = _sum(given, lambda own, pattern: _difference(own, pattern, reading.points))
+    values = [_difference(own, pattern, reading.points) for own, pattern in given]
+    apart = _sum(np.array(values), np.array([*given.values()]))
     if apart.items < LEAST_ITEMS:
         return
     p = _two_sided(apart.mean, apart.variance, apart.items - 1)
@@ -158,10 +162,16 @@ def _slices(family: str, slices: BySlice, reading: Reading) -> Iterator[tuple[Ju
         values += [
             ("preference", name, _preference(category)) for category, name in reading.names.items()
         ]
+    place = {row: n for n, row in enumerate(every)}
+    columns = {
+        part: np.array([(place[row], number) for row, number in items.items()]).T
+        for part, items in slices.items()
+    }
     for kind, category, value in values:
-        total = _sum(every, value)
-        for part, items in slices.items():
-            own = _sum(items, value)
+        of_rows = np.array([value(own, pattern) for own, pattern in every])
+        total = _sum(of_rows, np.array([*every.values()]))
+        for part, (rows, items) in columns.items():
+            own = _sum(of_rows[rows], items)
             rest = total.without(own)
             if part != EVERYTHING and min(own.items, rest.items) >= LEAST_ITEMS:
                 yield _slice(kind, category, part, own, rest, family)
@@ -226,13 +236,8 @@ def _preference(category: int) -> _Value:
     return value
 
 
-def _sum(items: Mapping[tuple[Answer, Pattern], int], value: _Value) -> _Mean:
-    values = [(value(own, pattern), number) for (own, pattern), number in items.items()]
-    return _Mean(
-        sum(number for _, number in values),
-        math.fsum(x * number for x, number in values),
-        math.fsum(x * x * number for x, number in values),
-    )
+def _sum(values: Floats, items: Integers) -> _Mean:
+    return _Mean(int(items.sum()), float(items @ values), float(items @ values**2))
 
 
 def _two_sided(difference: float, variance: float, freedom: float) -> float:

@@ -22,7 +22,13 @@ from tracker.counts.selection import (
 )
 from tracker.judge.result import Judge, JudgeChange, ModelsCompared
 from tracker.measures.difference_tests import holm
-from tracker.measures.isolated_rater import Read, gap_between, rater_beside_group, rater_coefficient
+from tracker.measures.isolated_rater import (
+    Read,
+    gap_between,
+    rater_and_group,
+    rater_beside_group,
+    rater_coefficient,
+)
 
 VERSION: Final = "version"
 """The attribute of models by which those of a family are in order."""
@@ -102,13 +108,12 @@ def _compared(
 ) -> ModelsCompared:
     turned = models[0] > models[1]
     first, second = (
-        rater_coefficient(measure, rater_beside_group([((own, met), n) for own, met, n in rows],
-                                                      read, 2))
+        rater_coefficient(measure, rater_beside_group(*rater_and_group(rows), read, 2))
         for rows in (
-            [(row[1] if turned else row[0], row[2], n) for row, n in tally.items()],
-            [(row[0] if turned else row[1], row[2], n) for row, n in tally.items()],
+            [((other if second else own, met), items) for (own, other, met), items in tally.items()]
+            for second in (turned, not turned)
         )
-    )  # fmt: skip
+    )
     one, other = (judges[model] for model in models)
     gap = gap_between(second, first, confidence)
     return ModelsCompared(

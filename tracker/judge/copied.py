@@ -42,7 +42,10 @@ def people_who_copy(rows: BesideColumns, *, several: bool) -> list[int]:
         shared.items,
         patterns,
     )
-    evidence = Evidence(AnnotatorTallies(_tallies(shared)), several=several, models=beside)
+    columns = (shared.own, shared.pattern, shared.items)
+    tallies = TallyColumns(persons, shared.answers, shared.patterns, person, *columns)
+    merged = AnnotatorTallies(tallies.merged(persons.tolist()))  # whatever the model answered
+    evidence = Evidence(merged, several=several, models=beside)
     findings = audit(evidence, (COPYING_FROM_MODELS,))
     return sorted({flag.annotator for flag in findings if flag.state == "flagged"})
 
@@ -54,15 +57,3 @@ def _patterns(rows: BesideColumns) -> dict[tuple[Pattern, Answer, bool], int]:
         key = rows.patterns[pattern], rows.answers[given], own == given
         counts[key] = counts.get(key, 0) + items
     return counts
-
-
-def _tallies(rows: BesideColumns) -> TallyColumns:
-    """Return the people's tallies, whatever the model answered."""
-    persons, person = np.unique(rows.person, return_inverse=True)
-    shape = (len(persons), len(rows.answers), len(rows.patterns))
-    cells, cell = np.unique(
-        np.ravel_multi_index((person, rows.own, rows.pattern), shape), return_inverse=True
-    )
-    owner, own, pattern = np.unravel_index(cells, shape)
-    items = np.bincount(cell, rows.items, len(cells)).astype(np.int64)
-    return TallyColumns(persons, rows.answers, rows.patterns, owner, own, pattern, items)

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 import numpy as np
 
 from tracker.agreement.query import sample_under_metric
 from tracker.core.beside_columns import BesideColumns
-from tracker.core.tallies import Answer, FloatArray, IntArray, pattern_without
+from tracker.core.tallies import Answer, FloatArray, IntArray
 from tracker.judge.bench import Bench
 from tracker.judge.result import AgainstTruths, PersonBeside
 from tracker.measures.cohen import Cells, cohen_kappas
 from tracker.measures.intervals import NO_OVERLAP, Coefficient, wilson_interval
-from tracker.measures.isolated_rater import Given
+from tracker.measures.sample import Table
 
 _LEFT_OUT = 50  # people, each in turn, for the error over people
 
@@ -26,10 +27,8 @@ def against_truths(
     own = golds.get(model)
     if own is None:
         return None
-    people: Counter[tuple[Answer, Answer]] = Counter()
-    for annotator, table in golds.items():
-        if annotator != model:
-            people.update(table)
+    tables = [Counter(table) for annotator, table in golds.items() if annotator != model]
+    people = sum(tables, Counter[tuple[Answer, Answer]]())
     accuracies = (
         _accuracy(
             sum(n for (truth, given), n in table.items() if truth == given),
@@ -85,25 +84,33 @@ def people_beside(bench: Bench, rows: BesideColumns) -> list[PersonBeside]:
     return people
 
 
-def without_each(rows: BesideColumns) -> Iterator[Given]:
-    """Yield the model's answers to items of the others' patterns, without each of the people.
+def without_each(rows: BesideColumns, rater: Table, group: Table) -> Iterator[tuple[Table, Table]]:
+    """Yield the answers of the model and of the others, without each of the people.
 
-    Of very many, fifty are left out in turn, spread evenly over the numbers of their answers.
+    ``rater`` and ``group`` are the answers of all, as in ``given_to_patterns`` of the rows. Of very
+    many, fifty are left out in turn, spread evenly over the numbers of their answers.
     """
     persons, person = np.unique(rows.person, return_inverse=True)
+    _, cell = np.unique(rows.pattern * len(rows.answers) + rows.given, return_inverse=True)
+    every, nothing = np.arange(len(group.items)), np.full(len(group.items), -1)
     order = np.bincount(person, rows.items, len(persons)).argsort(kind="stable")
     sample = order[np.linspace(0, len(order) - 1, _LEFT_OUT).astype(np.int64)]
     for place in sample if len(order) > _LEFT_OUT else range(len(order)):
-        theirs = rows.where(person == place)
-        columns = (theirs.given, theirs.pattern, theirs.own, theirs.items)
-        left = Counter(rows.given_to_patterns)
-        for model, pattern, person_answer, items in zip(
-            *(c.tolist() for c in columns), strict=True
-        ):
-            answer, votes = rows.answers[model], rows.patterns[pattern]
-            left[answer, votes] -= items
-            left[answer, pattern_without(votes, rows.answers[person_answer])] += items
-        yield {key: items for key, items in left.items() if items and key[1]}
+        theirs = person == place
+        # An item that the person answered moves to a row of its own, of one answer less.
+        less = np.bincount(cell[theirs], rows.items[theirs], len(every)).astype(np.int64)
+        items = np.concatenate([group.items - less, rows.items[theirs]])
+        source = np.concatenate([every, cell[theirs]])
+        without = np.concatenate([nothing, rows.own[theirs]])
+        left = group.take(source)
+        count = left.count - (left.answer == without[left.owner])
+        sizes = left.sizes - (without >= 0)
+        entries = (column[count > 0] for column in (left.owner, left.answer, count))
+        places = np.flatnonzero((items > 0) & (sizes > 0))
+        yield (
+            replace(rater.take(source[places]), items=items[places]),
+            Table(group.answers, items, sizes, *entries).take(places),
+        )
 
 
 def _with_others(

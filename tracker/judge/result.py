@@ -6,11 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Final, Literal
 
-from tracker.core.results import Filled, Json, Record, Shown
+from tracker.core.results import Filled, Json, Record
 from tracker.judge.soft_labels import GroupSide, SoftLabelDistances
 from tracker.measures.accuracy import Calibration
 from tracker.measures.alternative_test import AlternativeTest
 from tracker.measures.intervals import Coefficient
+from tracker.render.formats import Shown
 
 Verdict = Literal["trusted", "not_trusted", "insufficient"]
 VERDICTS: Final[Mapping[Verdict, str]] = {

@@ -66,6 +66,7 @@ from tracker.measures.isolated_rater import (
     constant_rater,
     group_coefficient,
     random_coefficient,
+    rater_and_group,
     rater_beside_group,
     rater_coefficient,
 )
@@ -77,7 +78,7 @@ from tracker.projects.annotators import (
     find_flagged_annotators,
     list_annotators,
 )
-from tracker.projects.kept import kept_with_answers
+from tracker.projects.kept import stored_with_answers
 from tracker.projects.questions import QuestionInfo
 from tracker.render.cells import figure_cell
 
@@ -104,7 +105,7 @@ def _with_flagged(judge: Judge, flagged: set[str]) -> Judge:
     return replace(judge, reservations=[*judge.reservations, said])
 
 
-@kept_with_answers
+@stored_with_answers
 def _judged(
     connection: Connection, question: QuestionInfo, query: JudgeQuery
 ) -> tuple[list[Judge], list[ModelsCompared]]:
@@ -192,8 +193,7 @@ def _judges_of_spans(connection: Connection, bench: Bench) -> list[Judge]:
     return judges
 
 
-_EMPTY = np.zeros(0, dtype=np.int64)
-_NOBODY = BesideColumns((), (), *(_EMPTY for _ in range(6)))
+_NOBODY = BesideColumns((), (), *np.zeros((6, 0), dtype=np.int64))
 
 
 def _distances(
@@ -212,20 +212,7 @@ def _distances(
 
 
 class _Counted(NamedTuple):
-    """What was counted of one model.
-
-    Attributes:
-        rows: its answers and people's to the same items.
-        labelled: its answers with what is known of each item.
-        labels: its answers to the items that have a label.
-        kinds: the confusions of which items are shown.
-        examples: these items, of all models.
-        slices: its answers by slice.
-        golds: everybody's answers against the truths.
-        sides: by group of people, if groups were asked for.
-        sure: its answers with their confidences, if it gave some.
-        calibration: of these.
-    """
+    """What was counted of one model; of all models the examples, and of everybody the golds."""
 
     rows: BesideColumns
     labelled: Labelled
@@ -244,10 +231,11 @@ def _judge(bench: Bench, measures: Sequence[str], model: AnnotatorInfo, of: _Cou
     people = np.unique(rows.person).tolist()
     given = rows.given_to_patterns
     read = bench.read(len(people) + 1)
-    beside = rater_beside_group([*given.items()], read, len(people))
+    tables = rater_and_group([*given.items()], rows.answers)
+    beside = rater_beside_group(*tables, read, len(people))
     constant = constant_rater(beside, read) if given else beside
     without = [
-        rater_beside_group([*left.items()], read, len(people) - 1) for left in without_each(rows)
+        rater_beside_group(*left, read, len(people) - 1) for left in without_each(rows, *tables)
     ]
     figures = [
         measure_beside(name, beside, constant, query.confidence, without) for name in measures

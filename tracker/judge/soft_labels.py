@@ -100,17 +100,22 @@ def soft_label_distances(
         an order, Vallender (1974), Theory Probab. Appl. 18, 784.
     """
     entries = [(own, pattern, items) for (own, pattern), items in sorted(met.items()) if pattern]
+    cases = [([(1, own, pattern)], 1, items) for own, pattern, items in entries]
+    if among:
+        of_people: Counter[Pattern] = Counter()
+        for _, pattern, items in entries:
+            of_people[pattern] += items
+        cases = [
+            ([(n, own, pattern_without(pattern, own)) for own, n in pattern], size, items)
+            for pattern, items in of_people.items()
+            if (size := answers_in_pattern(pattern)) > 1
+        ]
 
     def over(distance: Callable[[Answer, Pattern], float]) -> Distance:
-        if not among:
-            values = [(distance(own, pattern), items) for own, pattern, items in entries]
-        else:
-            values = [
-                (math.fsum(n * distance(own, pattern_without(pattern, own)) for own, n in pattern)
-                 / answers_in_pattern(pattern), items)
-                for _, pattern, items in entries
-                if answers_in_pattern(pattern) > 1
-            ]  # fmt: skip
+        values = [
+            (math.fsum(n * distance(own, others) for n, own, others in members) / size, items)
+            for members, size, items in cases
+        ]
         return _mean(values, confidence)
 
     wasserstein = _undefined(NO_ORDER)

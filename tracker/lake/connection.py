@@ -28,7 +28,7 @@ from sqlalchemy.sql.selectable import SelectBase
 
 from tracker.core.errors import Refused
 from tracker.engines.engine import Columns, rows_of
-from tracker.engines.statements import columns_of, read_columns, statement_text, tables_of
+from tracker.engines.statements import columns_of, read_columns, tables_of
 from tracker.lake.choose import file_engine
 from tracker.lake.engine import FileEngine
 from tracker.lake.recorded import LabelFile, LakeInfo, find_lake, lake_after
@@ -154,10 +154,10 @@ class LakeConnection:
 
     def _text(self, statement: Any, files: Sequence[LabelFile]) -> str:
         """Return a statement as the engine reads it, which has its tables then."""
-        tables = tables_of(statement)
-        named = None
-        if Item.__tablename__ in tables:
-            named = Item.name.key in columns_of(statement, Item.__tablename__)
+        from tracker.engines.dialect import statement_text
+
+        tables, items = tables_of(statement), Item.__tablename__
+        named = Item.name.key in columns_of(statement, items) if items in tables else None
         self._show(files, columns_of(statement, Label.__tablename__), named)
         for name in sorted((tables - _IN_FILES) & Base.metadata.tables.keys()):
             self._copy(Base.metadata.tables[name])

@@ -96,7 +96,6 @@ def _breakdown(by: str) -> Callable[[AgreementRequest], Answer]:
 
 
 def _whole(request: AgreementRequest, part: str = "measures") -> Answer:
-    """Return all figures of a question; a row for each measure, or category."""
     from tracker.agreement.tables import agreement_view
 
     if request.by_question:
@@ -126,7 +125,6 @@ def _whole(request: AgreementRequest, part: str = "measures") -> Answer:
 
 
 def _each_question(request: AgreementRequest) -> Answer:
-    """Return a row for each question, the weakest first."""
     from tracker.history.tables import agreement_by_question_view
 
     result = request.ledger.agreement_by_question(
@@ -328,7 +326,6 @@ def _against(request: AgreementRequest) -> Answer:
 
 
 def _self(request: AgreementRequest) -> Answer:
-    """Return annotators against their own earlier pass."""
     from tracker.agreement.tables import self_agreement_csv_rows, self_agreement_view
 
     result = request.ledger.self_agreement(request.project, **request.asking)
@@ -340,7 +337,6 @@ def _self(request: AgreementRequest) -> Answer:
 
 
 def _gold(request: AgreementRequest) -> Answer:
-    """Return annotators against the reference."""
     from tracker.agreement.tables import against_gold_csv_rows, against_gold_view
 
     result = request.ledger.against_gold(request.project, **request.asking)
@@ -350,7 +346,6 @@ def _gold(request: AgreementRequest) -> Answer:
 
 
 def _calibration(request: AgreementRequest) -> Answer:
-    """Return annotators' confidence against how often they are right."""
     from tracker.agreement.breakdown_tables import (
         calibration_by_question_csv_rows,
         calibration_by_question_view,
@@ -389,7 +384,6 @@ def _strengths(request: AgreementRequest) -> Answer:
 
 
 def _methods(request: AgreementRequest) -> Answer:
-    """Return the sentences that a paper needs."""
     result = request.ledger.methods(request.project, **request.asking)
     rows = [{"project": result.project, "text": result.text}]
     entries = ["\n" + result.bibtex.rstrip("\n")] if request.further.get("bibtex") else []

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import hashlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
@@ -18,12 +19,7 @@ if TYPE_CHECKING:
     from tracker.agreement.gold import AgainstTruth, Calibrations
     from tracker.agreement.groups import AnnotatorGroups, GroupedAgreement
     from tracker.agreement.intra_annotator import Themselves
-    from tracker.agreement.pairs import (
-        Confusions,
-        CrossTable,
-        PairRows,
-        PairsInShort,
-    )
+    from tracker.agreement.pairs import Confusions, CrossTable, PairRows, PairsInShort
     from tracker.agreement.preferences import Preferences
     from tracker.agreement.query import Query
     from tracker.agreement.result import Assessment, Methods
@@ -170,11 +166,12 @@ class AgreementQuestions(Transactions):
             return audited_annotator_rows(connection, question, choice=query.filter)
 
     def by_item(self, project: str, **asking: Unpack[Asking]) -> list[dict[str, Any]]:
-        """Return the votes on each item that has an answer, and how far they disagree."""
-        from tracker.agreement.groups import agreement_by_item
+        """Return the votes on each answered item, and how far they disagree; of spans, their F1."""
+        from tracker.agreement.groups import agreement_by_item, span_agreement_by_item
 
         with self._asked(project, asking, "--by item") as (connection, question, query):
-            return list(agreement_by_item(connection, question, choice=query.filter))
+            by_item = span_agreement_by_item if question.answers == "spans" else agreement_by_item
+            return list(by_item(connection, question, choice=query.filter))
 
     def by_attribute(
         self, project: str, attribute: str, **asking: Unpack[Asking]
@@ -305,13 +302,13 @@ class AgreementQuestions(Transactions):
             )
         with self._asked(project, asking, "--against") as (connection, question, query):
             if isinstance(other, str):
-                theirs, asked = find_counterpart(connection, question, other), query
+                theirs, other_query = find_counterpart(connection, question, other), query
             else:
-                theirs, asked = question, replace(query, filter=make_answer_filter(**other))
+                theirs, other_query = question, replace(query, filter=make_answer_filter(**other))
             called = name or (other if isinstance(other, str) else "other answers")
-            own = compared_chosen_answers(connection, question, query, question.project.name)
-            others = compared_chosen_answers(connection, theirs, asked, called)
-            return AgainstOther(**vars(compare_states(connection, others, own, test)))
+            answers = compared_chosen_answers(connection, question, query, question.project.name)
+            others = compared_chosen_answers(connection, theirs, other_query, called)
+            return AgainstOther(**vars(compare_states(connection, others, answers, test)))
 
     def self_agreement(self, project: str, **asking: Unpack[Asking]) -> Themselves:
         """Return each annotator's agreement with their own earlier pass over the same items."""
@@ -378,9 +375,9 @@ class AgreementQuestions(Transactions):
         from tracker.agreement.coefficients import study
         from tracker.agreement.query import Query
 
-        asked = query or Query()
-        with self.asking(project, asked.filter) as (connection, question):
-            yield study(connection, question, asked)
+        chosen_query = query or Query()
+        with self.asking(project, chosen_query.filter) as (connection, question):
+            yield study(connection, question, chosen_query)
 
     @contextmanager
     def _asked(
@@ -421,6 +418,23 @@ class Pages(Transactions):
         """Let everything that this thread asks until the block ends be of one state."""
         with self.database.hold():
             yield
+
+    def stored_page(
+        self, project: str, name: str, content: object, write: Callable[[], bytes]
+    ) -> bytes:
+        """Return a page, stored with the ledger until its content changes.
+
+        Args:
+            project: the project's name.
+            name: the page's name.
+            content: the values that the page shows.
+            write: makes the page of the content.
+        """
+        from tracker.projects.kept import find_stored
+
+        digest = hashlib.sha256(repr(content).encode(errors="surrogatepass")).hexdigest()
+        with self.reading(project) as (connection, info):
+            return find_stored(connection, info.id, name, digest, write)
 
     def state(self, project: str) -> LedgerState:
         """Return which state of a project's ledger is read."""

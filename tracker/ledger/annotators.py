@@ -52,7 +52,6 @@ def _attributes(people: Sequence[AnnotatorLabels]) -> list[str]:
 
 
 def _people_rows(people: Sequence[AnnotatorLabels], _: Given) -> Iterator[Mapping[str, Any]]:
-    """Yield a row for each annotator, with the attributes among the columns."""
     names = _attributes(people)
     for person in people:
         row = person.to_dict()

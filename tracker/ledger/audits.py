@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from tracker.audit.result import Audit, AuditByQuestion
     from tracker.audit.verdict import VerdictJson
     from tracker.counts.choosing import Selecting
+    from tracker.projects.projects import ProjectInfo
     from tracker.projects.questions import QuestionInfo
 
 
@@ -48,11 +49,13 @@ class Audits(Transactions):
     def record_audit(self, project: str, **looking: Unpack[Looking]) -> tuple[Audit, Recorded]:
         """Store an audit; return it, and what became of the findings that were recorded before."""
         from tracker.audit.query import audit_query
+        from tracker.projects.questions import find_question
 
         query = audit_query(**looking)
-        with self.changing(project, query.filter.question) as (connection, question):
-            (audited,), recorded = _recorded(connection, [question], query)
-            return audited, recorded
+        (audited,), recorded = self._record(
+            project, query, lambda db, info: [find_question(db, info, query.filter.question)]
+        )
+        return audited, recorded
 
     def audit_by_question(
         self, project: str, *, questions: Sequence[str] = (), **looking: Unpack[Looking]
@@ -99,10 +102,46 @@ class Audits(Transactions):
         from tracker.projects.questions import find_questions
 
         query = audit_query(**looking)
+        named = _named(questions, query)
+        audited, recorded = self._record(
+            project, query, lambda db, info: find_questions(db, info, named)
+        )
+        return AuditByQuestion(project, tuple(audited)), recorded
+
+    def _record(
+        self,
+        project: str,
+        query: AuditQuery,
+        find: Callable[[Connection, ProjectInfo], list[QuestionInfo]],
+    ) -> tuple[list[Audit], Recorded]:
+        """Audit questions, record what is found, and tell webhooks; raises InvalidOption.
+
+        The audit is made before others have to wait, and again if something changed meanwhile: one
+        of older answers must not close newer flags.
+        """
+        from tracker.audit.flags import Recorded, record_flags
+        from tracker.audit.run import audit_questions
+        from tracker.projects.projects import last_change, lock_project
+        from tracker.sync.events import tell_webhooks
+
+        if query.filter.as_of is not None or query.filter.known_at is not None:
+            raise InvalidOption("findings of the past are not recorded", "leave out: --record")
+        with self.reading(project) as (connection, info):
+            state = last_change(connection, info.id)
+            audited = audit_questions(connection, find(connection, info), query)
+        recorded = Recorded(0, 0, 0, 0)
         with self.writing(project) as (connection, info):
-            asked = find_questions(connection, info, _named(questions, query))
-            audited, recorded = _recorded(connection, asked, query)
-        return AuditByQuestion(info.name, tuple(audited)), recorded
+            lock_project(connection, info.id)
+            questions = find(connection, info)
+            if last_change(connection, info.id) != state:
+                audited = audit_questions(connection, questions, query)
+            for question, audit in zip(questions, audited, strict=True):
+                recorded += record_flags(connection, question, audit, closes=query.whole)
+            raised = {"new": recorded.new, "reopened": recorded.reopened}
+            if any(raised.values()):
+                payload = {"project": info.name, **raised}
+                tell_webhooks(connection, info.id, "finding_raised", payload)
+        return audited, recorded
 
     def advice(
         self,
@@ -243,27 +282,3 @@ def _named(questions: Sequence[str], query: AuditQuery) -> Sequence[str]:
     """Return the names of the questions to audit, however they were given."""
     name = query.filter.question
     return questions if name is None else [*questions, name]
-
-
-def _recorded(
-    connection: Connection, questions: Sequence[QuestionInfo], query: AuditQuery
-) -> tuple[list[Audit], Recorded]:
-    """Audit questions of one project, and record what is found; raises InvalidOption."""
-    from tracker.audit.flags import Recorded, record_flags
-    from tracker.audit.run import audit_questions
-    from tracker.projects.projects import lock_project
-    from tracker.sync.events import tell_webhooks
-
-    if query.filter.as_of is not None or query.filter.known_at is not None:
-        raise InvalidOption("findings of the past are not recorded", "leave out: --record")
-    # Before anything is counted: an audit of older answers must not close newer flags.
-    lock_project(connection, questions[0].project_id)
-    audited = audit_questions(connection, questions, query)
-    recorded = Recorded(0, 0, 0, 0)
-    for question, audit in zip(questions, audited, strict=True):
-        recorded += record_flags(connection, question, audit, closes=query.whole)
-    raised = {"new": recorded.new, "reopened": recorded.reopened}
-    if any(raised.values()):
-        project = questions[0].project
-        tell_webhooks(connection, project.id, "finding_raised", {"project": project.name, **raised})
-    return audited, recorded

@@ -348,7 +348,6 @@ class _How(TypedDict):
 
 
 def _layouts(sources: Sequence[Source]) -> tuple[dict[str, Any], ...]:
-    """Return for each file that was read which column or field was read as what."""
     layouts = (entry for source in sources for entry in source.layouts.items())
     return tuple({"source": name, **layout.to_dict()} for name, layout in layouts)
 

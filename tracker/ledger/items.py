@@ -366,7 +366,7 @@ class Items(Namespace):
 
     def views(self, project: str) -> Mapping[str, Mapping[str, Any]]:
         """Return what each saved view asks the page of items for, by its name."""
-        from tracker.projects.saved_views import list_views
+        from tracker.ledger.saved_views import list_views
 
         with self._ledger.reading(project) as (connection, info):
             return list_views(connection, info)
@@ -376,14 +376,14 @@ class Items(Namespace):
 
         Raises InvalidOption for what can be no name.
         """
-        from tracker.projects.saved_views import save_view
+        from tracker.ledger.saved_views import save_view
 
         with self._ledger.writing(project) as (connection, info):
             return save_view(connection, info, name, query)
 
     def forget_view(self, project: str, name: str) -> None:
         """Forget a saved view; raises NotFound."""
-        from tracker.projects.saved_views import forget_view
+        from tracker.ledger.saved_views import forget_view
 
         with self._ledger.writing(project) as (connection, info):
             forget_view(connection, info, name)

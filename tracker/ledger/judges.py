@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 
 def _rows(judges: Judges, _: Given) -> Iterator[dict[str, Any]]:
-    """Yield a row for each judge and measure."""
     for judge in judges.judges:
         for row in judge.measures:
             figures = row.to_dict()
@@ -84,8 +83,7 @@ class Judging(Namespace):
 
     @operation(
         "judge", "GET /projects/{project}/judges", "getJudges",
-        body=lambda judges, _: judges.to_dict(), rows=_rows, view=_view, warnings=_warnings,
-        hints=_hints,
+        rows=_rows, view=_view, warnings=_warnings, hints=_hints,
     )  # fmt: skip
     def judge(self, project: Project, **asked: Unpack[JudgeAsked]) -> Judges:
         """Say whether a model may be trusted beside people, or instead of them.

@@ -20,7 +20,6 @@ _ALL = "/projects/{project}/notes"
 
 
 def _noted(note: NoteInfo, given: Given) -> Iterator[str]:
-    """Yield the note that was made."""
     guideline = "" if note.guideline is None else f" (guideline {note.guideline})"
     at = clock.iso(note.at)[:19]
     yield f"note {note.id} of {given.project}, {at}Z: {note.text}{guideline}"

@@ -21,7 +21,6 @@ def _money(amount: float | None) -> str:
 
 
 def _duration(seconds: float | None) -> str:
-    """Return a time in hours and minutes: 12:05; or a dash."""
     return (
         "-" if seconds is None else f"{round(seconds / 60) // 60:,}:{round(seconds / 60) % 60:02}"
     )

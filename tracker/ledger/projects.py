@@ -78,7 +78,6 @@ def _changed(changed: QuestionSettings, given: Given) -> Iterator[str]:
 
 
 def _rows(projects: Sequence[ProjectSettings], _: Given) -> Iterator[dict[str, Any]]:
-    """Yield a row for each question, which is named if a project asks several."""
     from dataclasses import replace
 
     several = any(project.only is None for project in projects)

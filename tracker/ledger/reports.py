@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from tracker.agreement.asking import Computing
     from tracker.compare.comparison import StateComparison
     from tracker.counts.choosing import Selecting
+    from tracker.export.approvals import Approvals
     from tracker.export.files import Type
     from tracker.export.writers import Document
     from tracker.gate.evaluate import GateResult
@@ -236,6 +237,16 @@ class Reports(Transactions):
             facts = Labels(*listed(connection, info))
             with closing(facts.rows):
                 yield facts.typed(COLUMN_TYPES)
+
+    def approvals(self, project: str, batch: str, rejected: Mapping[str, str]) -> Approvals:
+        """Return a batch of Mechanical Turk with Approve and Reject filled.
+
+        ``rejected`` has the reason by the annotator's name. Raises NotFound.
+        """
+        from tracker.export.approvals import fill_approvals, rejection_reasons
+
+        with self.reading(project) as (connection, info):
+            return fill_approvals(batch, rejection_reasons(connection, info, rejected))
 
     @contextmanager
     def consensus(

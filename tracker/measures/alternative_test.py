@@ -163,12 +163,8 @@ def _advantages(rows: BesideColumns, alike: Alike) -> IntArray:
     pattern, given, own = np.unravel_index(distinct, shape)
     kept, pattern = np.unique(pattern, return_inverse=True)
     table = pattern_table_of([(rows.patterns[n], 1) for n in kept.tolist()], rows.answers)
-    start = np.searchsorted(table.owner, np.arange(len(kept) + 1))
-    number = (start[1:] - start[:-1])[pattern]
-    case = np.repeat(np.arange(len(distinct)), number)
-    entry = np.arange(len(case)) - np.repeat(np.cumsum(number) - number, number)
-    entry += start[pattern[case]]
-    answer, count = table.answer[entry], table.count[entry]
+    others = table.take(pattern)
+    case, answer, count = others.owner, others.answer, others.count
     # The others' answers: the person's own is taken out of the pattern once.
     near = [
         np.bincount(case, count * alike(by[case], answer), len(distinct)) - alike(by, own)

@@ -44,6 +44,7 @@ from tracker.measures.sample import Floats, Integers, Sample, Table
 from tracker.measures.weights import weights
 
 _ANSWERS = ((0,), (1,))  # without the category, with it
+Split: TypeAlias = tuple[tuple[int, int, int], ...]
 
 
 def one_vs_rest_coefficients(
@@ -67,15 +68,26 @@ def one_vs_rest_coefficients(
         for sets of categories Artstein and Poesio (2008), Comput. Linguist. 34, 555, section 4.
     """
     having = one_vs_rest_patterns(sample, categories)
-    coefficients = {}
-    for place, category in enumerate(categories):
-        table = _against_the_rest(sample.table, having.get(place))
-        split = Sample(table, sample.annotators, weights("identity", _ANSWERS))
-        coefficients[category] = (
-            fleiss_kappa(split).coefficient(confidence, interval),
-            krippendorff_alpha(split).coefficient(confidence, interval),
-        )
-    return coefficients
+    splits = [_against_the_rest(sample.table, having.get(n)) for n in range(len(categories))]
+    return {
+        category: _of_split(split, sample.annotators, confidence, interval)
+        for category, split in zip(categories, splits, strict=True)
+    }
+
+
+@lru_cache(maxsize=1024)  # of 238 numbers as categories 53 differ, see benchmarks/ordinary.py
+def _of_split(
+    split: Split, annotators: int, confidence: float, interval: str
+) -> tuple[Coefficient, Coefficient]:
+    sizes, having, items = np.array(split, dtype=np.int64).reshape(-1, 3).T
+    counts = np.stack([sizes - having, having], axis=1)
+    owner, answer = np.nonzero(counts)
+    table = Table(_ANSWERS, items, sizes, owner, answer, counts[owner, answer])
+    sample = Sample(table, annotators, weights("identity", _ANSWERS))
+    return (
+        fleiss_kappa(sample).coefficient(confidence, interval),
+        krippendorff_alpha(sample).coefficient(confidence, interval),
+    )
 
 
 def one_vs_rest_patterns(
@@ -109,8 +121,8 @@ def one_vs_rest_patterns(
     }
 
 
-def _against_the_rest(table: Table, held: tuple[Integers, Integers] | None) -> Table:
-    """Return patterns of two answers: how many items of n answers have h that hold the category."""
+def _against_the_rest(table: Table, held: tuple[Integers, Integers] | None) -> Split:
+    """Return how many items of n answers have h that hold the category: n, h, items."""
     having = np.zeros(len(table.items), dtype=np.int64)
     if held is not None:
         pattern, holding = held
@@ -119,9 +131,7 @@ def _against_the_rest(table: Table, held: tuple[Integers, Integers] | None) -> T
     keys, back = np.unique(table.sizes * most + having, return_inverse=True)
     sizes, having = np.divmod(keys, most)
     items = np.bincount(back, table.items, len(keys)).astype(np.int64)
-    counts = np.stack([sizes - having, having], axis=1)
-    owner, answer = np.nonzero(counts)
-    return Table(_ANSWERS, items, sizes, owner, answer, counts[owner, answer])
+    return tuple(zip(sizes.tolist(), having.tolist(), items.tolist(), strict=True))
 
 
 Holding: TypeAlias = tuple[int, int]
@@ -248,20 +258,21 @@ def _rate(
     rate = rate_of_category(category, sums, compared, confidence)
     if interval != ASYMMETRIC or rate.rate is None or sums.items >= FEW:
         return rate
-    likely = _likely(holdings, compared, confidence)
+    likely = _likely(tuple(sorted(holdings.items())), compared, confidence)
     if likely is None:
         return rate
     return replace(rate, ci_low=min(likely[0], rate.rate), ci_high=max(likely[1], rate.rate))
 
 
+@lru_cache(maxsize=1024)  # as `_of_split`
 def _likely(
-    holdings: Mapping[Holding, int], compared: int, confidence: float
+    holdings: tuple[tuple[Holding, int], ...], compared: int, confidence: float
 ) -> tuple[float, float] | None:
     """Return the bounds of a rate's posterior, see `tracker.measures.estimate`.
 
     What is unknown is how many of an item's annotators hold the category, given that one does.
     """
-    items = {holding: float(number) for holding, number in holdings.items() if holding[0] > 1}
+    items = {holding: float(number) for holding, number in holdings if holding[0] > 1}
     sizes: Counter[int] = Counter()
     for (answers, _), number in items.items():
         sizes[answers] += round(number)

@@ -88,8 +88,7 @@ def kappa_cells(
 
     ``answers`` get the first codes, in their order, whether they occur or not.
     """
-    known = set(answers)
-    others = {answer for table in tables for cell in table for answer in cell} - known
+    others = {answer for table in tables for cell in table for answer in cell}.difference(answers)
     every = (*answers, *sorted(others))
     code = {answer: place for place, answer in enumerate(every)}
     rows = [
@@ -97,8 +96,8 @@ def kappa_cells(
         for pair, table in enumerate(tables)
         for (first, second), items in table.items()
     ]
-    columns = np.array(rows, dtype=np.int64).reshape(-1, 4).T
-    return Cells(every, columns[0], columns[1], columns[2], columns[3], len(tables))
+    pair, first, second, number = np.array(rows, dtype=np.int64).reshape(-1, 4).T
+    return Cells(every, pair, first, second, number, len(tables))
 
 
 def cohen_kappa(

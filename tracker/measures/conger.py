@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, combinations, islice
+from itertools import chain, islice
 from math import fsum
 
 import numpy as np
@@ -14,7 +14,7 @@ from tracker.measures.chance_corrected import fleiss_kappa
 from tracker.measures.cohen import Cells, kappa_influences
 from tracker.measures.estimate import Estimate, single_category_estimate, undefined_estimate
 from tracker.measures.intervals import NO_OVERLAP, Coefficient, Parts
-from tracker.measures.sample import Floats, Sample, pattern_entry_pairs
+from tracker.measures.sample import Floats, Integers, Sample, pattern_entry_pairs
 
 _AT_A_TIME = 20_000
 
@@ -101,18 +101,10 @@ def conger_error(
     # What one item with answer k changes in chance through annotator g's own shares.
     slope = 2 * (met - (own.shares * met).sum(axis=1)[:, None])
     slope /= annotators * (annotators - 1) * own.items[:, None]
-    code = {answer: place for place, answer in enumerate(sample.table.answers)}
     squares, fourths = [], []
-    counted = iter(joint)
-    while part := list(islice(counted, _AT_A_TIME)):
-        rows, items = len(part), np.array([items for _, items in part], dtype=float)
-        entries = [  # which row, which annotator and which answer, one entry per answer
-            (row, own.place[annotator], code[answer])
-            for row, (pattern, _) in enumerate(part)
-            for annotator, answer in pattern
-        ]
-        owner, who, answers = np.array(entries, dtype=np.int64).reshape(-1, 3).T
-        by_chance = np.bincount(owner, slope[who, answers], rows)
+    for items, owner, annotator, answers in _in_columns(joint, own.place, sample.table.answers):
+        rows = len(items)
+        by_chance = np.bincount(owner, slope[annotator, answers], rows)
         sizes = np.bincount(owner, minlength=rows).astype(np.float64)
         sums = np.zeros(rows)
         for first, second in pattern_entry_pairs(owner):
@@ -127,6 +119,22 @@ def conger_error(
     # Sums that are rounded once do not depend on the order of the terms.
     total, fourth = (fsum(chain.from_iterable(terms)) for terms in (squares, fourths))
     return replace(estimate, squares=total, fourths=fourth)
+
+
+def _in_columns(
+    joint: Iterable[tuple[JointPattern, int]], place: Mapping[int, int], answers: Sequence[Answer]
+) -> Iterator[tuple[Floats, Integers, Integers, Integers]]:
+    """Yield the items of some assignments; and the row, annotator and answer of each entry."""
+    code = {answer: number for number, answer in enumerate(answers)}
+    counted = iter(joint)
+    while part := list(islice(counted, _AT_A_TIME)):
+        entries = [
+            (row, place[annotator], code[answer])
+            for row, (pattern, _) in enumerate(part)
+            for annotator, answer in pattern
+        ]
+        columns = np.array(entries, dtype=np.int64).reshape(-1, 3).T
+        yield np.array([items for _, items in part], dtype=float), *columns
 
 
 def light_kappa(sample: Sample, kappas: Sequence[Coefficient]) -> Estimate:
@@ -179,24 +187,23 @@ def light_error(
     """
     if estimate.value is None:
         return estimate
-    influence: dict[tuple[int, int, Answer, Answer], float] = {}
-    for start, kappas, part in kappa_influences(cells, sample.weighting):
-        rows = zip(
-            part.pair.tolist(), part.first.tolist(), part.second.tolist(),
-            kappas.influence.tolist(), strict=True,
-        )  # fmt: skip
-        for pair, first, second, change in rows:
-            influence[(*pairs[start + pair], cells.answers[first], cells.answers[second])] = change
-    changes = [
-        (
-            sum(
-                influence[a, b, first, second]
-                for (a, first), (b, second) in combinations(pattern, 2)
-            ),
-            n,
-        )
-        for pattern, n in joint
-    ]
-    change, items = np.array(changes, dtype=float).reshape(-1, 2).T
-    change /= len(pairs)
-    return replace(estimate, squares=fsum(items * change**2), fourths=fsum(items * change**4))
+    parts = [kappas.influence for _, kappas, _ in kappa_influences(cells, sample.weighting)]
+    influence, width = np.concatenate(parts), len(cells.answers)
+    place = {annotator: row for row, annotator in enumerate(np.unique(pairs).tolist())}
+    numbers = np.zeros((len(place), len(place)), dtype=np.int64)
+    for number, two in enumerate(pairs):
+        numbers[place[two[0]], place[two[1]]] = number
+    keys = (cells.pair * width + cells.first) * width + cells.second
+    order = np.argsort(keys)
+    squares, fourths = [], []
+    for items, owner, annotator, answer in _in_columns(joint, place, cells.answers):
+        change = np.zeros(len(items))
+        for first, second in pattern_entry_pairs(owner):
+            pair = numbers[annotator[first], annotator[second]]
+            key = (pair * width + answer[first]) * width + answer[second]
+            cell = order[np.searchsorted(keys, key, sorter=order)]
+            change += np.bincount(owner[first], influence[cell], len(items)) / len(pairs)
+        squares.append(items * change**2)
+        fourths.append(items * change**4)
+    total, fourth = (fsum(chain.from_iterable(terms)) for terms in (squares, fourths))
+    return replace(estimate, squares=total, fourths=fourth)

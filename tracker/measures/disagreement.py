@@ -11,13 +11,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from tracker.core.tallies import (
-    FloatArray,
-    ItemPatterns,
-    Pattern,
-    answers_in_pattern,
-    pattern_without,
-)
+from tracker.core.tallies import Answer, FloatArray, ItemPatterns, Pattern, answers_in_pattern
 from tracker.core.tally_columns import TallyColumns
 
 
@@ -69,9 +63,10 @@ def explained_by_owners(columns: TallyColumns) -> dict[int, float]:
     }
 
 
-def _lost(own: tuple[int, ...], pattern: Pattern) -> tuple[float, int]:
+def _lost(own: Answer, pattern: Pattern) -> tuple[float, int]:
     """Return the disagreement and the compared answers that an item loses without an answer."""
-    (before, number), (after, fewer) = map(
-        item_disagreement, (pattern, pattern_without(pattern, own))
-    )
-    return before - after, number - fewer
+    before, number = item_disagreement(pattern)
+    if number < 3:
+        return before, number
+    apart = (number - 1) * before - 2 * (number - dict(pattern)[own])
+    return before - apart / (number - 2), 1

@@ -21,7 +21,6 @@ from tracker.measures.intervals import (
     Detail,
     Parts,
     Spread,
-    check_interval_method,
     coverage_quantile,
     degrees_of_freedom,
     spread_bounds,
@@ -56,6 +55,8 @@ def posterior_bounds(
     """
     drawn = _populations(sample.table, _furthest(sample) if apart else None, confidence)
     values = [redrawn(replace(sample, table=table), shares) for table, shares in drawn]
+    if any((1 - confidence) / 2 < np.isnan(each).mean() <= 0.5 for each in values):
+        return -math.inf, 1.0  # more draws have no value than lie beyond a bound
     return posterior_quantiles(values, confidence)
 
 
@@ -206,14 +207,9 @@ def priors(size: int, items: int, confidence: float) -> tuple[Prior, ...]:
 
 
 def _items(table: Table) -> dict[Pattern, float]:
-    entries: list[list[tuple[Answer, int]]] = [[] for _ in range(len(table.items))]
-    for owner, code, count in zip(
-        table.owner.tolist(), table.answer.tolist(), table.count.tolist(), strict=True
-    ):
-        entries[owner].append((table.answers[code], count))
     numbers: dict[Pattern, float] = {}
-    for pattern, items in zip(entries, table.items.tolist(), strict=True):
-        _add(numbers, tuple(sorted(pattern)), items)
+    for entries, items in zip(table.entries(), table.items.tolist(), strict=True):
+        _add(numbers, tuple(sorted((table.answers[code], n) for code, n in entries)), items)
     return numbers
 
 
@@ -399,7 +395,6 @@ class Estimate:
             expected=self.parts.expected,
             details=self.details,
         )
-        check_interval_method(interval)
         error = self.standard_error
         if self.value is None or error is None:
             return plain

@@ -324,23 +324,23 @@ def spread_bounds(of: Spread, confidence: float, how: str = ASYMMETRIC) -> Metho
     if of.error < NO_SPREAD:
         return _without_spread(of, confidence)
     if how != ASYMMETRIC:
-        least = 0.0 if of.least == 0 else -1.0
-        low, high = confidence_interval(of.value, of.error, of.items, confidence, low=least)
-        return MethodBounds(low, high, "t")
+        least = max(-1.0, of.least)
+        bounds = confidence_interval(of.value, of.error, of.items, confidence, low=least)
+        return MethodBounds(*bounds, "t")
     if of.of_pairs:
         return MethodBounds(*_wilson(of, confidence), "Wilson")
-    freedom = of.items - 1.0 if of.freedom is None else of.freedom
-    value, error, freed = np.array([[of.value], [of.error], [freedom]])
+    value, error, freed = np.array([[of.value], [of.error], [of.freedom or of.items - 1.0]])
     below, above = log_confidence_intervals(value, error, freed, confidence)
     return MethodBounds(float(below[0]), float(above[0]), "log")
 
 
 def _with_posterior(of: Spread, likely: tuple[float, float], confidence: float) -> MethodBounds:
     """Return the posterior's bounds; of a share of pairs never within Wilson's."""
+    low, high = max(likely[0], min(of.least, of.value)), likely[1]
     if not of.of_pairs or of.error < NO_SPREAD:
-        return MethodBounds(*likely, "posterior")
-    low, high = _wilson(of, confidence)
-    return MethodBounds(min(likely[0], low), max(likely[1], high), "posterior and Wilson")
+        return MethodBounds(low, high, "posterior")
+    wilson = _wilson(of, confidence)
+    return MethodBounds(min(low, wilson[0]), max(high, wilson[1]), "posterior and Wilson")
 
 
 def _wilson(of: Spread, confidence: float) -> tuple[float, float]:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
 import numpy as np
 
-from tracker.core.tallies import Answer, Pattern, answers_in_pattern, pattern_with
+from tracker.core.tallies import Answer, Pattern
 from tracker.measures.chance_corrected import CHANCES
 from tracker.measures.estimate import Estimate, single_category_estimate, undefined_estimate
 from tracker.measures.intervals import (
@@ -28,8 +27,8 @@ Given: TypeAlias = Mapping[tuple[Answer, Pattern], int]
 """Items by the rater's answer and the pattern of the group's answers, which is not empty."""
 Rows: TypeAlias = Sequence[tuple[tuple[Answer, Pattern], int]]
 """The same as rows, each of which has an influence of its own; two may be alike."""
-Read: TypeAlias = Callable[[Iterable[tuple[Pattern, int]]], Sample]
-"""Returns patterns with their items under the question's reading."""
+Read: TypeAlias = Callable[[Table], Sample]
+"""Returns answers under the question's reading."""
 
 _CHANCE: Final = {
     "fleiss_kappa": "fleiss", "gwet_ac1": "gwet", "gwet_ac2": "gwet", "brennan_prediger": "uniform",
@@ -44,43 +43,40 @@ class Beside:
     """The answers of a rater and a group to the same items, under one reading.
 
     Attributes:
-        rows: the items.
-        rater: the rater's answers as a table, row for row.
+        rater: the rater's answers, an item of one answer in each row.
         group: the group's answers, row for row the same items.
         pooled: both together.
     """
 
-    rows: Rows
     rater: Table
     group: Sample
     pooled: Sample
 
-    @property
-    def most_frequent(self) -> Answer:
-        """The answer that has the greatest share of the group's, the first one of equals."""
-        return self.group.table.answers[int(self.group.shares.argmax())]
+
+def rater_and_group(rows: Rows, answers: Sequence[Answer] = ()) -> tuple[Table, Table]:
+    """Return the answers of a rater and of a group; ``answers`` get the first codes."""
+    rater = pattern_table_of([(((own, 1),), items) for (own, _), items in rows], answers)
+    return rater, pattern_table_of([(pattern, items) for (_, pattern), items in rows], answers)
 
 
-def rater_beside_group(rows: Rows, read: Read, people: int) -> Beside:
+def rater_beside_group(rater: Table, group: Table, read: Read, people: int) -> Beside:
     """Return the items on which a rater can be compared with a group as the group with itself.
 
     These are the items that two of the ``people`` or more answered; if there is none, all.
     """
-    rows = [row for row in rows if answers_in_pattern(row[0][1]) > 1] or rows
-    pooled = read([(pattern_with(pattern, own), items) for (own, pattern), items in rows])
-    answers = pooled.table.answers
-    group = pattern_table_of([(pattern, items) for (_, pattern), items in rows], answers)
-    rater = pattern_table_of([(((own, 1),), items) for (own, _), items in rows], answers)
-    return Beside(rows, rater, replace(pooled, table=group, annotators=people), pooled)
+    compared = np.flatnonzero(group.sizes > 1)
+    if 0 < len(compared) < len(group.sizes):
+        rater, group = rater.take(compared), group.take(compared)
+    pooled = read(group + rater)
+    rater, group = (table.recoded(pooled.table.answers) for table in (rater, group))
+    return Beside(rater, replace(pooled, table=group, annotators=people), pooled)
 
 
 def constant_rater(beside: Beside, read: Read) -> Beside:
     """Return one who gives the group's most frequent answer to all of the items."""
-    answer = beside.most_frequent
-    items: Counter[tuple[Answer, Pattern]] = Counter()
-    for (_, pattern), number in beside.rows:
-        items[answer, pattern] += number
-    return rater_beside_group([*items.items()], read, beside.group.annotators)
+    group, place = beside.group, int(beside.group.shares.argmax())
+    rater = replace(beside.rater, answer=np.full_like(beside.rater.answer, place))
+    return rater_beside_group(rater, group.table, read, group.annotators)
 
 
 def rater_coefficient(measure: str, beside: Beside) -> Estimate:
@@ -103,8 +99,8 @@ def rater_coefficient(measure: str, beside: Beside) -> Estimate:
     if not len(items):
         return undefined_estimate(measure, NO_OVERLAP, reading=group.reading)
     if measure == ALPHA:
-        pairs = [((((own, 1),), met), n) for (own, met), n in beside.rows]
-        return replace(cross_replication_reliability(pairs, beside.pooled), measure=ALPHA)
+        of_pairs = cross_replication_reliability(beside.rater, group.table, beside.pooled)
+        return replace(of_pairs, measure=ALPHA)
     agreement = _agreement(beside)
     number = int(items.sum())
     observed = float(items @ agreement) / number
@@ -222,27 +218,27 @@ def agreement_with_majority(beside: Beside) -> tuple[Estimate, Estimate]:
 
     Undefined: no_overlap if the others of no item have one answer that most gave.
     """
-    rows = [_with_majority(own, pattern) for (own, pattern), _ in beside.rows]
+    table = beside.group.table
+    rows = [*map(_with_majority, beside.rater.answer.tolist(), table.entries())]
     rater, member, possible = np.array(rows, dtype=np.float64).reshape(-1, 3).T
-    items = beside.group.table.items
     return tuple(  # type: ignore[return-value]
-        _ratio(right, possible, items, beside.group.reading) for right in (rater, member)
+        _ratio(right, possible, table.items, beside.group.reading) for right in (rater, member)
     )
 
 
-def _with_majority(own: Answer, pattern: Pattern) -> tuple[float, float, float]:
+def _with_majority(rated: int, pattern: Sequence[tuple[int, int]]) -> tuple[float, float, float]:
     """Return three shares of an item's members: the rater is right, they are right, it is known.
 
     Right is what the untied majority of the others gave.
     """
-    size = answers_in_pattern(pattern)
+    size = sum(count for _, count in pattern)
     rater = member = possible = 0
     for answer, count in pattern if size > 1 else ():
-        others = [(n - (given == answer), given) for given, n in pattern]
+        others = [(n - (other == answer), other) for other, n in pattern]
         (most, first), *rest = sorted(others, reverse=True)
         if most and (not rest or rest[0][0] < most):
             possible += count
-            rater += count * (own == first)
+            rater += count * (rated == first)
             member += count * (answer == first)
     return rater / size, member / size, possible / size
 

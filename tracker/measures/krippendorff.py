@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
 
 import numpy as np
 
-from tracker.core.tallies import ItemPatterns, Pattern
 from tracker.measures.chance_corrected import coefficient_quotients
 from tracker.measures.estimate import Estimate, single_category_estimate, undefined_estimate
-from tracker.measures.intervals import NO_OVERLAP, NOT_APPLICABLE, Parts
-from tracker.measures.sample import Floats, Sample, Table, pattern_table_of
+from tracker.measures.intervals import NO_OVERLAP, NO_SPREAD, NOT_APPLICABLE, Parts
+from tracker.measures.sample import Floats, Sample, Table
 from tracker.measures.weights import DISTANCES, Weighting, krippendorff_distances
 
 
@@ -187,25 +183,8 @@ def _by_ranks(parts: Disagreement, ratio: float) -> Floats:
 
 NAME = "cross_replication_reliability"
 
-TwoPatterns: TypeAlias = Mapping[tuple[Pattern, Pattern], int]
-"""Items by the patterns of two groups' answers, neither empty."""
 
-
-def pool_two_patterns(counts: TwoPatterns) -> ItemPatterns:
-    """Return the items by the pattern of all answers, whichever the group."""
-    pooled: Counter[Pattern] = Counter()
-    for pair, items in counts.items():
-        pooled[_pooled(pair)] += items
-    return ItemPatterns(pooled)
-
-
-def _pooled(pair: tuple[Pattern, Pattern]) -> Pattern:
-    return tuple(sorted((Counter(dict(pair[0])) + Counter(dict(pair[1]))).items()))
-
-
-def cross_replication_reliability(
-    counts: Sequence[tuple[tuple[Pattern, Pattern], int]], pooled: Sample
-) -> Estimate:
+def cross_replication_reliability(first: Table, second: Table, pooled: Sample) -> Estimate:
     """Return kappa_x, the agreement of pairs of answers across two groups, at most 1.
 
     ``value = 1 - D_o / D_e`` over the items that both groups answered. D_o is the mean distance
@@ -213,8 +192,8 @@ def cross_replication_reliability(
     D_e is that of all such pairs, whatever the item. Alpha within a group compares the pairs of
     that group alone: groups that agree within and not with each other read the task differently.
 
-    ``counts`` are the rows of `TwoPatterns`, each of which has an influence; ``pooled`` are the
-    answers of `pool_two_patterns` under a reading.
+    ``first`` and ``second`` are the groups' answers to the same items, row for row, each of which
+    has an influence; ``pooled`` is the sum of both under a reading.
 
     Undefined: no_overlap if both groups answered no item; single_category if all these answers
     are the same; not_applicable if the scale needs an order that there is not.
@@ -226,14 +205,11 @@ def cross_replication_reliability(
     """
     scale, answers = pooled.scale, pooled.table.answers
     reading = {"distance" if scale in DISTANCES else "scale": scale}
-    if not counts:
+    if not pooled.items:
         return undefined_estimate(NAME, NO_OVERLAP, reading=reading)
     if scale == "ordinal" and not pooled.ordered:
         return undefined_estimate(NAME, NOT_APPLICABLE, reading=reading)
-    first, second, both = (
-        pattern_table_of([(pattern(pair), items) for pair, items in counts], answers)
-        for pattern in (lambda pair: pair[0], lambda pair: pair[1], _pooled)
-    )
+    first, second, both = first.recoded(answers), second.recoded(answers), pooled.table
     given, met, totals = (
         table.over_answers(table.count * table.items[table.owner].astype(np.float64))
         for table in (first, second, both)
@@ -248,16 +224,17 @@ def cross_replication_reliability(
     apart = across / (first.sizes * second.sizes)
     every, possible = float(totals.sum()), float(given.sum() * met.sum())
     observed = float(items @ (both.sizes * apart)) / every
-    by_other, by_one = distance.against(met), distance.against(given)
+    by_one, by_other = distance.against(np.stack([given, met]))
     expected = float(given @ by_other) / possible
     chance = (
         first.over_patterns(first.count * by_other[first.answer])
         + second.over_patterns(second.count * by_one[second.answer])
     ) / possible - expected * (first.sizes / given.sum() + second.sizes / met.sum())
     change = both.sizes * (apart - observed) / every - observed / expected * chance
+    value = 1 - observed / expected
     return Estimate(
         NAME,
-        1 - observed / expected,
+        value if abs(value) > NO_SPREAD else 0.0,  # chance, but for rounding
         parts=_parts(scale, observed, expected),
         influence=-change / expected,
         counts=items,

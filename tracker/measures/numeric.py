@@ -429,7 +429,7 @@ class _Moments(NamedTuple):
 
 def numeric_agreement(
     table: Mapping[tuple[Answer, Answer], int],
-    values: Mapping[int, float],
+    values: tuple[Mapping[Answer, int], int],
     confidence: float = 0.95,
 ) -> NumericAgreement:
     """Return correlations, concordance and limits of agreement of two annotators.
@@ -437,7 +437,7 @@ def numeric_agreement(
     Args:
         table: ``{(answer of the first, answer of the second): items}`` over the items that both
             answered.
-        values: ``{category id: number}``.
+        values: what `numeric_whole_numbers` returns.
         confidence: of the bounds.
 
     All are undefined: no_overlap (an empty table), not_applicable (an answer that is not one
@@ -454,7 +454,7 @@ def numeric_agreement(
         variance of a limit is 3 sd**2 / n, with Student's t.
     """
     check_confidence(confidence)
-    numbers, unit = numeric_whole_numbers(values)
+    numbers, unit = values
     items = sum(table.values())
     numeric = all(answer in numbers for pair in table for answer in pair)
     if not items or not numeric:
@@ -513,13 +513,13 @@ def _correlation(sums: _Moments, confidence: float, *, of_ranks: bool) -> Numeri
         return _undefined(TOO_FEW_ITEMS)
     if not sums.of_x or not sums.of_y:
         return _undefined(SINGLE_CATEGORY)
-    square = Fraction(sums.of_both**2, sums.of_x * sums.of_y)
+    square = sums.of_both**2 / (sums.of_x * sums.of_y)
     value = math.copysign(math.sqrt(square), sums.of_both)
     if sums.items < 4:
         return NumericFigure(value, unbounded=TOO_FEW_ITEMS)
-    if square == 1:
+    if sums.of_both**2 == sums.of_x * sums.of_y:
         return NumericFigure(value, unbounded=WITHOUT_SPREAD)
-    variance = (1 + float(square) / 2 if of_ranks else 1.0) / (sums.items - 3)
+    variance = (1 + square / 2 if of_ranks else 1.0) / (sums.items - 3)
     return _transformed(value, math.sqrt(variance), confidence)
 
 
@@ -530,17 +530,19 @@ def _concordance(sums: _Moments, confidence: float) -> NumericFigure:
     denominator = sums.of_x + sums.of_y + sums.shift**2
     if not denominator:
         return _undefined(SINGLE_CATEGORY)
-    value = Fraction(2 * sums.of_both, denominator)
+    twice = 2 * sums.of_both
+    value = twice / denominator
     if sums.items < 3:
-        return NumericFigure(float(value), unbounded=TOO_FEW_ITEMS)
-    accuracy = Fraction(4 * sums.of_x * sums.of_y, denominator**2)  # C squared
-    moved = Fraction(2 * sums.shift**2, denominator)  # C times u squared
-    variance = (accuracy - value**2) * (1 - value**2)
-    variance += value**2 * moved * (2 * (1 - value) - moved / 2)
-    if abs(value) == 1 or not variance:
-        return NumericFigure(float(value), unbounded=WITHOUT_SPREAD)
-    of_z = variance / ((sums.items - 2) * (1 - value**2) ** 2)
-    return _transformed(float(value), math.sqrt(of_z), confidence)
+        return NumericFigure(value, unbounded=TOO_FEW_ITEMS)
+    # The parts of the variance are whole numbers over powers of the denominator.
+    accuracy, moved = 4 * sums.of_x * sums.of_y, 2 * sums.shift**2  # C**2, C u**2
+    apart = denominator**2 - twice**2
+    variance = (accuracy - twice**2) * apart
+    variance += twice**2 * moved * (2 * (denominator - twice) - moved // 2)
+    if not apart or not variance:
+        return NumericFigure(value, unbounded=WITHOUT_SPREAD)
+    of_z = variance / ((sums.items - 2) * apart**2)
+    return _transformed(value, math.sqrt(of_z), confidence)
 
 
 def _transformed(value: float, error: float, confidence: float) -> NumericFigure:
@@ -559,11 +561,11 @@ def _limits(sums: _Moments, unit: int, confidence: float) -> tuple[NumericFigure
     from scipy.special import stdtrit
 
     n = sums.items
-    bias = float(Fraction(sums.shift, n * unit))
+    bias = sums.shift / (n * unit)
     if n < 2:
         few = _undefined(TOO_FEW_ITEMS)
         return NumericFigure(bias, unbounded=TOO_FEW_ITEMS), few, few, few
-    spread = math.sqrt(Fraction(sums.of_shift, n * (n - 1) * unit * unit))
+    spread = math.sqrt(sums.of_shift / (n * (n - 1) * unit * unit))
     why = TOO_FEW_ITEMS if n < 3 else None if spread else WITHOUT_SPREAD
     reach = float(stdtrit(n - 1, (1 + confidence) / 2)) * spread / math.sqrt(n)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import pairwise
 from typing import TypeAlias
 
 import numpy as np
@@ -47,18 +48,39 @@ class Table:
     def compared(self) -> Table:
         """Return the patterns of two answers or more."""
         kept = self.sizes > 1
-        if kept.all():
+        return self if kept.all() else self.take(np.flatnonzero(kept))
+
+    def take(self, rows: Integers) -> Table:
+        """Return the patterns at some places, in this order; a place may come several times."""
+        start, end = (np.searchsorted(self.owner, rows, side) for side in ("left", "right"))
+        owner = np.repeat(np.arange(len(rows)), end - start)
+        entries = np.arange(len(owner)) + (end - np.cumsum(end - start))[owner]
+        answer, count = self.answer[entries], self.count[entries]
+        return Table(self.answers, self.items[rows], self.sizes[rows], owner, answer, count)
+
+    def recoded(self, answers: Sequence[Answer]) -> Table:
+        """Return the table with these answers' places as codes; all that occur are among them."""
+        if answers == self.answers:
             return self
-        entries = kept[self.owner]
-        renumbered = np.cumsum(kept) - 1
-        return Table(
-            self.answers,
-            self.items[kept],
-            self.sizes[kept],
-            renumbered[self.owner[entries]],
-            self.answer[entries],
-            self.count[entries],
-        )
+        code = {answer: place for place, answer in enumerate(answers)}
+        codes = np.array([code.get(answer, -1) for answer in self.answers], dtype=np.int64)
+        return replace(self, answers=tuple(answers), answer=codes[self.answer])
+
+    def __add__(self, other: Table) -> Table:
+        """Return all answers to the same items, row for row."""
+        answers = (*self.answers, *sorted({*other.answers}.difference(self.answers)))
+        both = self, other.recoded(answers)
+        keys = np.concatenate([table.owner * len(answers) + table.answer for table in both])
+        keys, place = np.unique(keys, return_inverse=True)
+        count = np.bincount(place, np.concatenate([self.count, other.count])).astype(np.int64)
+        owner, answer = np.divmod(keys, max(len(answers), 1))
+        return Table(answers, self.items, self.sizes + other.sizes, owner, answer, count)
+
+    def entries(self) -> Iterator[list[tuple[int, int]]]:
+        """Yield the codes of each pattern's answers with how many annotators gave them."""
+        cells = [*zip(self.answer.tolist(), self.count.tolist(), strict=True)]
+        bounds = np.searchsorted(self.owner, np.arange(len(self.items) + 1)).tolist()
+        return (cells[start:end] for start, end in pairwise(bounds))
 
     def over_patterns(self, entries: Floats | Integers) -> Floats:
         """Return the sum of a value per entry over each pattern, (P,)."""
@@ -128,8 +150,7 @@ def pattern_table_of(
     beside them follow in ascending order. A pattern with no answer or no item has no row.
     """
     kept = [(pattern, items) for pattern, items in patterns if pattern and items]
-    known = set(answers)
-    others = {answer for pattern, _ in kept for answer, _ in pattern} - known
+    others = {answer for pattern, _ in kept for answer, _ in pattern}.difference(answers)
     every = (*answers, *sorted(others))
     code = {answer: place for place, answer in enumerate(every)}
     lengths = np.array([len(pattern) for pattern, _ in kept], dtype=np.int64)
@@ -257,7 +278,7 @@ class Sample:
 
 
 def sample_for_measures(
-    patterns: Iterable[tuple[Pattern, int]],
+    patterns: Iterable[tuple[Pattern, int]] | Table,
     annotators: int,
     *,
     categories: Sequence[int] = (),
@@ -280,11 +301,11 @@ def sample_for_measures(
     Raises:
         InvalidOption: unknown weights, or weights that need numbers and have none.
     """
-    table = pattern_table_of(patterns, () if several else [(category,) for category in categories])
-    if not declared:
-        used, answer = np.unique(table.answer, return_inverse=True)
-        answers = tuple(table.answers[code] for code in used.tolist())
-        table = replace(table, answers=answers, answer=answer)
+    table = patterns if isinstance(patterns, Table) else pattern_table_of(patterns)
+    used = {table.answers[code] for code in np.unique(table.answer).tolist()}
+    every = () if several else [(category,) for category in categories]
+    first = [answer for answer in every if declared or answer in used]
+    table = table.recoded((*first, *sorted(used.difference(first))))
     return Sample(
         table,
         annotators,

@@ -15,6 +15,7 @@ from sqlalchemy import Connection, Select, Subquery, and_, func, insert, or_, se
 
 from tracker.core import clock
 from tracker.core.errors import InvalidOption, NotFound
+from tracker.core.kept import read_once
 from tracker.core.results import Hidden, Json, Record, Spread
 from tracker.projects.kept import kept_with_answers
 from tracker.projects.names import check_entered_name, check_entered_text, near_names
@@ -77,6 +78,7 @@ class AnnotatorLabels(Record):
     attributes: Annotated[Mapping[str, str] | None, Json(rare=True)] = None
 
 
+@read_once
 def project_aliases(connection: Connection, project_id: int) -> dict[int, int]:
     """Return the annotator that each alias stands for now: ``{alias id: annotator id}``."""
     statement = select(Alias.alias_id, Alias.annotator_id).where(
@@ -85,6 +87,7 @@ def project_aliases(connection: Connection, project_id: int) -> dict[int, int]:
     return dict(connection.execute(statement).all())
 
 
+@read_once
 def list_annotators(
     connection: Connection, project: ProjectInfo, *, unlisted: bool = False
 ) -> list[AnnotatorInfo]:
@@ -139,6 +142,7 @@ def decider_of(connection: Connection, project_id: int) -> int | None:
     return decider
 
 
+@read_once
 def annotator_names(connection: Connection, project: ProjectInfo) -> dict[int, str]:
     """Return every name of the project by id, aliases too."""
     statement = select(Annotator.id, Annotator.name).where(Annotator.project_id == project.id)
@@ -543,6 +547,7 @@ def settling_changes(project_id: int) -> Subquery:
 _attributes = AnnotatorAttribute.__table__
 
 
+@read_once
 def annotator_attributes(connection: Connection, project: ProjectInfo) -> dict[int, dict[str, str]]:
     """Return the attributes of each annotator that has some, ``{annotator id: {name: value}}``.
 

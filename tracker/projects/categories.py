@@ -22,6 +22,7 @@ from sqlalchemy import (
 )
 
 from tracker.core.errors import InvalidOption, NotFound, Refused
+from tracker.core.kept import read_once
 from tracker.core.results import Hidden, Json, Record
 from tracker.projects.names import (
     category_unfit_for_scale,
@@ -72,6 +73,7 @@ class CategoryNames(dict[int, str]):
     ordered = False
 
 
+@read_once
 def category_names(connection: Connection, question: QuestionInfo) -> CategoryNames:
     """Return the question's categories, ``{id: name}``, in the declared or else the sorted order.
 

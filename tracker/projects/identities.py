@@ -40,12 +40,7 @@ from tracker.projects.annotators import (
 from tracker.projects.kept import kept_with_answers
 from tracker.projects.mentions import Mention, erase_from_readings, forget_kept_texts
 from tracker.projects.names import plain_forms
-from tracker.projects.projects import (
-    ProjectInfo,
-    list_projects,
-    lock_project,
-    record_change,
-)
+from tracker.projects.projects import ProjectInfo, list_projects, lock_project, record_change
 from tracker.projects.supersede import restore_superseded_labels, supersede_labels
 from tracker.projects.touched import log_touched_items
 from tracker.storage import seals
@@ -244,11 +239,12 @@ def _numbers_and_addresses(people: Iterable[AnnotatorInfo]) -> list[tuple[int, i
     addresses = [person for person in people if _ADDRESS.fullmatch(person.name)]
     if max(len(numbers), len(addresses)) > _MOST_NUMBERED:
         return []
-    return [
-        (min(first.id, second.id), max(first.id, second.id))
-        for first, second in product(numbers, addresses)
-        if first.kind == second.kind
-    ]
+    pairs = product(numbers, addresses)
+    return [_in_order(first, second) for first, second in pairs if first.kind == second.kind]
+
+
+def _in_order(first: AnnotatorInfo, second: AnnotatorInfo) -> tuple[int, int]:
+    return min(first.id, second.id), max(first.id, second.id)
 
 
 def _reason(first: str, second: str) -> str:
@@ -357,11 +353,7 @@ def merge_annotator_pairs(
     connection.execute(insert(Alias), rows)
     _hand_over(connection, project.id, list(owners), change)
     return [
-        Merged(
-            source.name,
-            target.name,
-            common.get((min(source.id, target.id), max(source.id, target.id)), Common()),
-        )
+        Merged(source.name, target.name, common.get(_in_order(source, target), Common()))
         for source, target in merged
     ]
 
@@ -468,8 +460,8 @@ def erase_annotator(connection: Connection, project: ProjectInfo, name: str) -> 
         (Assignment, "annotator_id"),
     ):
         table = model.__table__
-        ours = and_(table.c.project_id == project.id, table.c[column].in_(names))
-        connection.execute(delete(table).where(ours))
+        of_names = and_(table.c.project_id == project.id, table.c[column].in_(names))
+        connection.execute(delete(table).where(of_names))
     connection.execute(delete(KeptTally).where(KeptTally.project_id == project.id))
     erase_presence_notes(connection, project.id, names)
     every_name = annotator_names(connection, project)
@@ -493,8 +485,8 @@ def erase_annotator(connection: Connection, project: ProjectInfo, name: str) -> 
 def erase_annotator_acts(connection: Connection, project_id: int, names: Sequence[str]) -> None:
     """Blank the names of those who worked on findings or decided; the project's lock is held."""
     for table in (FlagChange.__table__, Decision.__table__):
-        ours = (table.c.project_id == project_id, table.c.made_by.in_(names))
-        connection.execute(update(table).where(*ours).values(made_by=ERASED))
+        of_names = (table.c.project_id == project_id, table.c.made_by.in_(names))
+        connection.execute(update(table).where(*of_names).values(made_by=ERASED))
 
 
 def count_erasures(connection: Connection) -> int:
@@ -547,11 +539,11 @@ def _hand_over(connection: Connection, project_id: int, names: Sequence[int], ch
     of the one after; then the best record of each answer stands again.
     """
 
-    def given(table: Table) -> ColumnElement[bool]:
+    def was_given(table: Table) -> ColumnElement[bool]:
         return and_(table.c.project_id == project_id, table.c.given_as.in_(names))
 
-    standing = select(*_items(_labels)).where(given(_labels))
-    items = standing.union(select(*_items(_past)).where(given(_past))).subquery("given")
+    standing = select(*_items(_labels)).where(was_given(_labels))
+    items = standing.union(select(*_items(_past)).where(was_given(_past))).subquery("given")
     touched = select(*_items(items))
     log_touched_items(connection, project_id, change, touched)
     affected = tuple_(*_items(_labels)).in_(touched)
@@ -562,9 +554,9 @@ def _hand_over(connection: Connection, project_id: int, names: Sequence[int], ch
         Alias.to_change.is_(None),
     )
     owned = func.coalesce(owner.correlate(_past).scalar_subquery(), _past.c.given_as)
-    connection.execute(update(_past).where(given(_past)).values(annotator_id=owned))
+    connection.execute(update(_past).where(was_given(_past)).values(annotator_id=owned))
     # Every standing label of these items is in the past now, under one name or another.
-    of_annotator = select(*_items(_past)).where(given(_past))
+    of_annotator = select(*_items(_past)).where(was_given(_past))
     restore_superseded_labels(
         connection,
         project_id,

@@ -114,7 +114,7 @@ def add_item_aliases(
             names = ["project_id", "name", "from_change", "item_id"]
             connection.execute(insert(_aliases).from_select(names, select(*columns).where(new)))
             backends.backend_of(connection).refresh_statistics(connection, _aliases)
-            seals.seal_changed_item_aliases(connection, project.id)
+            seals.seal_changed_items(connection, project.id, "item_aliases")
     return number
 
 
@@ -146,7 +146,7 @@ def end_item_aliases(
         change, _ = record_change(connection, project.id, "item unalias", {"aliases": number})
         given = exists(select(literal(1)).select_from(_given)).where(same).correlate(_aliases)
         connection.execute(update(_aliases).where(given).values(to_change=change))
-        seals.seal_changed_item_aliases(connection, project.id)
+        seals.seal_changed_items(connection, project.id, "item_aliases")
     return number
 
 

@@ -3,22 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from operator import attrgetter
 from shlex import quote
 from typing import Annotated, Any, NamedTuple
 
-from sqlalchemy import (
-    ColumnElement,
-    Connection,
-    Select,
-    Subquery,
-    func,
-    literal,
-    null,
-    or_,
-    select,
-)
+from sqlalchemy import ColumnElement, Connection, Select, Subquery, func, literal, null, or_, select
 
 from tracker.core import clock
 from tracker.core.errors import InvalidOption, NotFound
@@ -138,8 +129,8 @@ def item_texts_by_name(
     connection: Connection, project: ProjectInfo, names: Iterable[str]
 ) -> dict[str, str | None]:
     statement = select(Item.name, Item.text)
-    ours = statement.where(Item.project_id == project.id, Item.name.in_([*names]))
-    return dict(connection.execute(ours).all())
+    named = statement.where(Item.project_id == project.id, Item.name.in_([*names]))
+    return dict(connection.execute(named).all())
 
 
 @kept_with_answers
@@ -170,12 +161,9 @@ def list_item_page(
     """Return likewise the first items after a place whose name or text contains a text."""
     statement = _select_counted_items(project).where(Item.id > after).limit(limit + 1)
     if search:
-        statement = statement.where(
-            or_(
-                Item.name.icontains(search, autoescape=True),
-                Item.text.icontains(search, autoescape=True),
-            )
-        )
+        texts = (Item.name, Item.text)
+        contain = (text.icontains(search, autoescape=True) for text in texts)
+        statement = statement.where(or_(*contain))
     rows = connection.execute(statement).all()
     of_page = ItemAlias.item_id.in_([row.id for row in rows])
     items = _with_aliases(connection, project, rows[:limit], of_page)
@@ -218,10 +206,8 @@ def item_of_key(connection: Connection, project: ProjectInfo, name: str) -> Any:
         )
     ).one_or_none()
     if item is None:
-        alike = select(Item.name).where(
-            Item.project_id == project.id,
-            Item.name.startswith(name.strip()[:3], autoescape=True),
-        )
+        begins_alike = Item.name.startswith(name.strip()[:3], autoescape=True)
+        alike = select(Item.name).where(Item.project_id == project.id, begins_alike)
         names = connection.scalars(alike.limit(1000)).all()
         raise NotFound(
             f"there is no item {name!r} in {project.name!r}",
@@ -247,10 +233,8 @@ def item_keys_chosen(
             name: [some] if isinstance(some, str) else [*some] for name, some in where.items()
         }
         check_item_values(connection, project, values)
-        statement = select(Item.name).where(Item.project_id == project.id)
-        for name, accepted in values.items():
-            chosen = select_items_with_value(project.id, name, accepted)
-            statement = statement.where(Item.id.in_(chosen))
+        having = (Item.id.in_(select_items_with_value(project.id, *of)) for of in values.items())
+        statement = select(Item.name).where(Item.project_id == project.id, *having)
         keys += connection.scalars(statement.order_by(Item.id))
     if not keys:
         raise InvalidOption(
@@ -272,12 +256,10 @@ def find_item(
     )
     attributes = {row.name: row.value for row in sorted(connection.execute(named))}
     aliases = item_aliases(connection, project, ItemAlias.item_id == item.id).get(item.id, ())
-    if moment == NOW:
+    this = select(literal(item.id))
+    then = shadow_tables_of_items(connection, project.id, moment, this, past=True)
+    with nullcontext() if moment == NOW else then:
         labels = _labels_of(connection, project, item.id)
-    else:
-        this = select(literal(item.id))
-        with shadow_tables_of_items(connection, project.id, moment, this, past=True):
-            labels = _labels_of(connection, project, item.id)
     media = media_of([item.text or "", *attributes.values()], (project.media_hosts or "").split())
     address = item_address(project.item_link, item.name, attributes)
     return ItemRecord(
@@ -293,11 +275,8 @@ def _labels_of(connection: Connection, project: ProjectInfo, item_id: int) -> li
         for question in questions.values()
         for number, name in every_category_name(connection, question).items()
     }
-    imports = dict(
-        connection.execute(
-            select(Import.change_id, Import.id).where(Import.project_id == project.id)
-        ).all()
-    )
+    numbers = select(Import.change_id, Import.id).where(Import.project_id == project.id)
+    imports = dict(connection.execute(numbers).all())
     rows: list[Any] = []
     for table, stands in ((_labels, True), (_past, False)):
         taken_back = null() if stands else table.c.taken_back_by
@@ -383,10 +362,10 @@ def check_item_values(
         if unknown is not None:
             check_item_attribute(connection, project, name)
             near = sorted(connection.scalars(distinct.limit(1000)))
-            shown = ", ".join(map(repr, near[:10])) + (", …" if len(near) > 10 else "")
+            listed = ", ".join(map(repr, near[:10])) + (", …" if len(near) > 10 else "")
             raise InvalidOption(
                 f"no item of {project.name!r} has {name}={unknown}",
-                near_names(unknown, near) or f"its values are: {shown}",
+                near_names(unknown, near) or f"its values are: {listed}",
             )
 
 

@@ -100,14 +100,11 @@ def find_annotator_mentions(connection: Connection, names: Iterable[str]) -> lis
 
 
 def _mentions(connection: Connection, title: str, table: Any, which: Any) -> list[Mention]:
-    project: Any
-    rows: Any
+    project, rows = table.columns.get("project_id"), table
     if table is Source.__table__:
         project, rows = Import.project_id, table.join(Import, Source.import_id == Import.id)
     elif table is Project.__table__:
-        project, rows = Project.id, table
-    else:
-        project, rows = table.columns.get("project_id"), table
+        project = Project.id
     statement = select(func.count()).select_from(rows).where(which)
     if project is None:
         number = connection.execute(statement).scalar_one()

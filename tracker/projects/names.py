@@ -106,8 +106,8 @@ def _differ_by_slip(words: list[str], others: list[str]) -> bool:
         return False
     begin = _alike_at_the_start(short, long)
     end = _alike_at_the_start(short[begin:][::-1], long[begin:][::-1])
-    one, two = short[begin : len(short) - end], long[begin : len(long) - end]
-    return len(one) < 2 or (len(one) == 2 and one == two[::-1])
+    part, other = short[begin : len(short) - end], long[begin : len(long) - end]
+    return len(part) < 2 or (len(part) == 2 and part == other[::-1])
 
 
 def _alike_at_the_start(one: str, other: str) -> int:

@@ -6,15 +6,15 @@ from dataclasses import dataclass, replace
 from shlex import quote
 from typing import Annotated
 
-from sqlalchemy import Connection, func, insert, or_, select, update
+from sqlalchemy import Connection, func, insert, select, update
 
 from tracker.core import clock
 from tracker.core.errors import InvalidOption, NotFound
+from tracker.core.kept import read_once
 from tracker.core.results import Json, Record, Time
 from tracker.projects.decisions import settle_gaps
-from tracker.projects.names import check_entered_name, check_entered_text, near_names
+from tracker.projects.names import check_entered_name, check_entered_text
 from tracker.projects.projects import ProjectInfo, lock_project, record_change
-from tracker.storage.as_of import last_change_as_of
 from tracker.storage.schema import ERASED, Note
 
 
@@ -74,6 +74,7 @@ def add_note(
     )
 
 
+@read_once
 def list_notes(connection: Connection, project: ProjectInfo) -> list[NoteInfo]:
     """Return the notes of a project in the order of their moments, without those removed."""
     rows = connection.execute(
@@ -110,29 +111,3 @@ def remove_note(
     values = {"removed_by": change} | ({"text": ERASED, "guideline": None} if erase else {})
     connection.execute(update(Note).where(*ours).values(values))
     return NoteInfo(row.at, number, row.text, row.guideline)
-
-
-def find_guideline_period(
-    connection: Connection, project: ProjectInfo, name: str, known_at: int | None = None
-) -> tuple[int, int | None]:
-    """Return the first and the last moment of a guideline; None if no other one followed.
-
-    With ``known_at`` as the notes were known then. Raises NotFound for an unknown one.
-    """
-    which = [Note.project_id == project.id, Note.guideline.is_not(None)]
-    if known_at is None:
-        which.append(Note.removed_by.is_(None))
-    else:
-        through = last_change_as_of(connection, project.id, known_at)
-        removed_later = or_(Note.removed_by.is_(None), Note.removed_by > through)
-        which += [Note.change_id <= through, removed_later]
-    statement = select(Note.guideline, Note.at).where(*which).order_by(Note.at, Note.id)
-    starts = {row.guideline: row.at for row in connection.execute(statement)}
-    if name not in starts:
-        advice = f"tracker project note {quote(project.name)} TEXT --guideline {quote(name)}"
-        advice = f"it has: {', '.join(starts)}" if starts else f"note one: {advice}"
-        raise NotFound(
-            f"{project.name!r} has no guideline {name!r}", near_names(name, starts) or advice
-        )
-    later = [at for at in starts.values() if at > starts[name]]
-    return starts[name], min(later) - 1 if later else None

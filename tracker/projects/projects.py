@@ -15,6 +15,7 @@ from sqlalchemy import Connection, delete, func, insert, select, update
 
 from tracker.core import clock
 from tracker.core.errors import InvalidOption, NotFound, Refused
+from tracker.core.kept import read_once
 from tracker.core.results import Hidden, Json, OptionalTime, Record, Time
 from tracker.projects.item_links import origin_of
 from tracker.projects.names import check_entered_name, near_names
@@ -118,6 +119,7 @@ OF_NO_ANSWER = (
 """The kinds of changes on which no figure of answers rests, but for a note of a guideline."""
 
 
+@read_once
 def answers_revision(connection: Connection, project_id: int) -> tuple[int | None, int | None]:
     """Return what differs after every change on which figures of a project's answers rest.
 
@@ -135,6 +137,7 @@ def answers_revision(connection: Connection, project_id: int) -> tuple[int | Non
     return change, guideline
 
 
+@read_once
 def last_change(connection: Connection, project_id: int) -> tuple[int, int]:
     """Return the number of a project's last change, and its moment; (0, 0) if there is none."""
     row = connection.execute(
@@ -217,6 +220,7 @@ def list_projects(connection: Connection, *, archived: bool = False) -> list[Pro
     return sorted(projects, key=lambda project: project.name)
 
 
+@read_once
 def find_project(connection: Connection, name: str | None) -> ProjectInfo:
     """Return the project of a name; for None the only one there is.
 

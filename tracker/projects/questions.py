@@ -13,6 +13,7 @@ from sqlalchemy.exc import IntegrityError
 
 from tracker.core import clock
 from tracker.core.errors import InvalidOption, NotFound
+from tracker.core.kept import read_once
 from tracker.core.results import Hidden, Json, Record
 from tracker.projects.names import (
     category_unfit_for_scale,
@@ -170,6 +171,7 @@ def find_counterpart(connection: Connection, question: QuestionInfo, project: st
     return find_question(connection, other, question.name if several else None)
 
 
+@read_once
 def list_questions(connection: Connection, project: ProjectInfo) -> list[QuestionInfo]:
     return questions_of(connection, [project])[project.id]
 
@@ -558,6 +560,7 @@ def settings_before_undo(detail: Mapping[str, Any], question: int) -> dict[str, 
     return {}
 
 
+@read_once
 def all_category_names(connection: Connection, question: QuestionKey) -> dict[str, int]:
     """Return the number of every name that a category of the question ever had."""
     rows = connection.execute(

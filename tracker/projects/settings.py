@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from operator import attrgetter
 from shlex import quote
@@ -203,12 +203,10 @@ def question_settings_then(
     return replace(question, **settings)
 
 
-def settings_changed_since(
-    connection: Connection, project_id: int, through: int, kinds: Iterable[str] = FIGURES_CHANGE
-) -> bool:
+def settings_changed_since(connection: Connection, project_id: int, through: int) -> bool:
     """Return whether a change after one may have given the same answers other figures."""
     changes = select(Change.id).where(
-        Change.project_id == project_id, Change.id > through, Change.kind.in_(tuple(kinds))
+        Change.project_id == project_id, Change.id > through, Change.kind.in_(FIGURES_CHANGE)
     )
     return connection.scalar(changes.limit(1)) is not None
 
@@ -344,10 +342,8 @@ class ProjectSettings(Record):
     @property
     def rows(self) -> Annotated[tuple[ListedQuestion, ...] | None, Json("questions", rare=True)]:
         """The questions as JSON has them, if there are several."""
-        rows = tuple(
-            ListedQuestion(question.question, question.listed) for question in self.questions
-        )
-        return rows if self.only is None else None
+        rows = (ListedQuestion(question.question, question.listed) for question in self.questions)
+        return tuple(rows) if self.only is None else None
 
     def view(self) -> Iterator[Table]:
         from tracker.render.tables import table

@@ -44,7 +44,7 @@ class Chart:
         What would act on a reader's screen is escaped in every text. Some of it, such as signs that
         turn the direction of writing, would end the program that draws.
         """
-        drawn: dict[str, Any] = _changed(self.drawing.to_dict(), _drawable)
+        drawn: dict[str, Any] = _changed(self.drawing.to_dict(validate=False), _drawable)
         short = _shortened(drawn.get("datasets", {}))
         return {**_changed(drawn, lambda text: short.get(text, text)), "config": _CONFIG}
 

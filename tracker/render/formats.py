@@ -13,7 +13,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from html import escape
 from importlib import import_module
-from itertools import chain
+from itertools import chain, islice
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Final
 
 from tracker.core.results import Answer
@@ -35,6 +36,7 @@ _LATEX = {
     **{sign: f"\\{sign}" for sign in "&%$#_{}"},
 }
 _LINE = re.compile(r"\s*\n\s*")
+_ROWS_AT_ONCE = 1_000
 
 
 def json_lines(data: Any, *, ascii_only: bool = False) -> Iterator[str]:
@@ -78,25 +80,20 @@ def csv_lines(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> Iterator
     """Yield a header and rows, a row each, without the ends of their lines."""
     lines: list[str] = []
     # It quotes what its own end of a line has, so this one makes it quote a carriage return, too.
-    writer = csv.writer(_Lines(lines), lineterminator="\r\n")
-    for row in chain([columns], rows):
-        writer.writerow(row)
-        yield lines.pop()
-
-
-class _Lines:
-    """Keeps what is written, without the end of the line."""
-
-    def __init__(self, lines: list[str]) -> None:
-        self._made = lines
-
-    def write(self, line: str) -> None:
-        self._made.append(line.removesuffix("\r\n"))
+    writer = csv.writer(SimpleNamespace(write=lines.append), lineterminator="\r\n")
+    rows = chain([columns], rows)
+    while part := [*islice(rows, _ROWS_AT_ONCE)]:
+        writer.writerows(part)
+        yield from (line.removesuffix("\r\n") for line in lines)
+        lines.clear()
 
 
 def _csv(result: Answer) -> Iterator[str]:
     rows = result.rows()
-    rows = [_flat(result.json())] if rows is None else list(rows)
+    if rows is None:  # the values of the JSON that stand in one cell
+        values = result.json().items()
+        rows = [{key: value for key, value in values if not isinstance(value, list | dict)}]
+    rows = list(rows)
     columns = list(dict.fromkeys(column for row in rows for column in row))
     cells = ([defused(row.get(name)) for name in columns] for row in rows)
     yield from csv_lines([defused(name) for name in columns], cells)
@@ -107,10 +104,6 @@ def defused(cell: Any) -> Any:
     if isinstance(cell, str) and _FORMULA.match(cell) and not _NUMBER.fullmatch(cell):
         return f"'{cell}"
     return cell
-
-
-def _flat(data: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in data.items() if not isinstance(value, list | dict)}
 
 
 def _markdown(result: Answer) -> Iterator[str]:
@@ -142,21 +135,6 @@ def _latex(result: Answer) -> Iterator[str]:
 
 
 _MOST_PARTS, _MOST_ROWS = 12, 12  # of a result in a notebook
-
-
-def notebook_html(view: Iterable[RenderableType]) -> str:
-    """Return the first paragraphs and rows as HTML, and how many more there are."""
-    parts: list[str | _Table] = []
-    for part in _parts(view):
-        more = 0 if isinstance(part, str) else len(part.cells) - _MOST_ROWS
-        if more <= 0 or isinstance(part, str):
-            parts.append(part)
-        else:
-            parts += [replace(part, cells=part.cells[:_MOST_ROWS]), f"… and {more:,} more rows"]
-    if len(parts) > _MOST_PARTS:
-        kept, last = parts[: _MOST_PARTS - 1], parts[-1]
-        parts = [*kept, f"… and {len(parts) - _MOST_PARTS:,} more lines", last]
-    return "\n".join(_in_html(parts))
 
 
 def _html(result: Answer) -> Iterator[str]:
@@ -256,9 +234,6 @@ def _row_in_html(tag: str, cells: Iterable[str], ends: Iterable[str]) -> str:
 JSON: Final[dict[str, str]] = {
     "Audit": "tracker.audit.tables:audit_as_json",
     "AgainstOther": "tracker.compare.tables:against_other_as_json",
-    "Comparison": "tracker.compare.tables:comparison_test_as_json",
-    "Part": "tracker.compare.tables:compared_part_as_json",
-    "State": "tracker.compare.tables:compared_state_as_json",
     "StateComparison": "tracker.compare.tables:comparison_as_json",
     "OwnReport": "tracker.audit.annotator_tables:own_report_as_json",
 }
@@ -279,13 +254,30 @@ VIEWS: Final[dict[str, str]] = {
 
 
 def result_as_json(result: object, **options: Any) -> dict[str, Any]:
+    """Return the JSON of a result, with its sentences."""
     payload: dict[str, Any] = _function(JSON, result)(result, **options)
     return payload
 
 
-def result_as_html(result: object) -> str:
-    """Return a short piece of HTML for a notebook: long tables are cut."""
-    return notebook_html(_function(VIEWS, result)(result))
+class Shown:
+    """A result of one project; a notebook shows it as the command does, in short."""
+
+    def __repr__(self) -> str:
+        """Type and project, on one line: a result may hold all tallies of a project."""
+        return f"<{type(self).__name__} of {getattr(self, 'project', '')!r}>"
+
+    def _repr_html_(self) -> str:
+        """Return the first paragraphs and rows as HTML, and how many more there are."""
+        parts: list[str | _Table] = []
+        for part in _parts(_function(VIEWS, self)(self)):
+            more = 0 if isinstance(part, str) else len(part.cells) - _MOST_ROWS
+            if more <= 0 or isinstance(part, str):
+                parts.append(part)
+            else:
+                parts += [replace(part, cells=part.cells[:_MOST_ROWS]), f"… and {more:,} more rows"]
+        if len(parts) > _MOST_PARTS:
+            parts[_MOST_PARTS - 1 : -1] = [f"… and {len(parts) - _MOST_PARTS:,} more lines"]
+        return "\n".join(_in_html(parts))
 
 
 def _function(known: dict[str, str], result: object) -> Callable[..., Any]:

@@ -65,10 +65,7 @@ def _of(gathered: Gathered, question: OfQuestion) -> Iterator[Block]:
             listing(
                 title, SHARES, [share for row in drawn for share in share_rows(row)], 4 * _MOST
             ),
-            Why(
-                [line(text) for text in people.WHY_SHARES],
-                command(gathered, "audit", "--json"),
-            ),
+            Why([line(text) for text in people.WHY_SHARES], command(gathered, "audit", "--json")),
         )
     if question.numbers:
         why = Paragraph(line(words.NO_SHARES_OF_NUMBERS))

@@ -41,7 +41,7 @@ def draw_annotators(
     title: str, annotators: Sequence[Mapping[str, Any]], *, across: int = _ACROSS
 ) -> Chart:
     """Return the chart of some annotators of an audit's JSON, so many beside each other."""
-    import altair as alt
+    from tracker.report.altair import alt
 
     ranked = sorted(
         annotators,
@@ -65,8 +65,7 @@ def draw_annotators(
     lines = base.mark_rule(color=FAINT).encode(x=of_dot, x2="peers:Q")
     others = base.mark_tick(color=INK, thickness=2, size=10).encode(x=alt.X("peers:Q"))
     dots = base.mark_point(filled=True, size=50, opacity=1).encode(
-        x=of_dot,
-        color=alt.condition("datum.flagged", alt.value(ALARM), alt.value(MARK)),
+        x=of_dot, color=alt.condition("datum.flagged", alt.value(ALARM), alt.value(MARK))
     )
     drawing = (
         alt.layer(lines, others, dots)
@@ -158,7 +157,7 @@ def questions_of_numbers(agreement_by_question: AgreementByQuestion) -> list[str
 
 def draw_categories(title: str, rows: Sequence[Mapping[str, Any]], *, width: int = WIDTH) -> Chart:
     """Return the chart of some rows, ``width`` pixels wide without its labels."""
-    import altair as alt
+    from tracker.report.altair import alt
 
     drawn = sorted((row for row in rows if row["rate"] is not None), key=lambda row: row["rate"])
     shown = _first_in_place(rows, drawn)
@@ -176,17 +175,23 @@ def draw_categories(title: str, rows: Sequence[Mapping[str, Any]], *, width: int
     numbers = base.mark_text(align="left", dx=8, dy=-8, color=INK, fontSize=10).encode(
         x=of_dot, text=alt.Text("rate:Q", format=".0%")
     )
-    layers = alt.layer(intervals, dots, numbers)
-    size = alt.Step(ROW)
-    drawing: alt.TopLevelMixin = (
-        layers.properties(width=width, height=size)
-        .facet(row=alt.Row("question:N", title=None, sort=questions))
-        .resolve_scale(y="independent")
-        .properties(title=title)
-        if several
-        else layers.properties(width=width, height=size, title=title)
-    )
+    layers = alt.layer(intervals, dots, numbers).properties(width=width, height=alt.Step(ROW))
+    drawing = _titled(layers, title, "question", questions if several else ())
     return Chart(title, _categories_description(rows, drawn), drawing, rows)
+
+
+def _titled(
+    layers: Any, title: str | alt.Title, key: str, names: Sequence[str]
+) -> alt.TopLevelMixin:
+    """Return a drawing under a title; a part for each value of a key if there are several."""
+    from tracker.report.altair import alt
+
+    drawing = layers
+    if len(names) > 1:
+        drawing = layers.facet(row=alt.Row(f"{key}:N", title=None, sort=list(names)))
+        drawing = drawing.resolve_scale(y="independent")
+    titled: alt.TopLevelMixin = drawing.properties(title=title)
+    return titled
 
 
 def strengths_chart(project: str, preferences: Preferences) -> Chart:
@@ -196,7 +201,7 @@ def strengths_chart(project: str, preferences: Preferences) -> Chart:
 
 def draw_strengths(title: str, rows: Sequence[Mapping[str, Any]], *, width: int = WIDTH) -> Chart:
     """Return the chart of some rows, the strongest first; of many the first ones are drawn."""
-    import altair as alt
+    from tracker.report.altair import alt
 
     drawn = [row for row in rows if row["strength"] is not None]
     base = alt.Chart(alt.InlineData(drawn[:MOST])).encode(y=alt.Y("name:N", sort=None, title=None))
@@ -266,7 +271,7 @@ def draw_model_categories(
             below the ceiling are drawn.
         width: in pixels, without the labels.
     """
-    import altair as alt
+    from tracker.report.altair import alt
 
     ranked = sorted(
         rows, key=lambda row: (row["people"] is None, row["with_people"] - (row["people"] or 0.0))
@@ -284,13 +289,7 @@ def draw_model_categories(
     people = base.mark_tick(color=INK, thickness=3, size=18).encode(x=alt.X("people:Q"))
     dots = base.mark_point(filled=True, color=MARK, opacity=1, size=70).encode(x=of_dot)
     layers = alt.layer(intervals, people, dots).properties(width=width, height=alt.Step(_MODEL_ROW))
-    drawing: alt.TopLevelMixin = (
-        layers.facet(row=alt.Row("model:N", title=None, sort=models))
-        .resolve_scale(y="independent")
-        .properties(title=title)
-        if len(models) > 1
-        else layers.properties(title=title)
-    )
+    drawing = _titled(layers, title, "model", models)
     sentences = []
     for row in ranked[:5]:
         ceiling = row["people"]
@@ -324,7 +323,7 @@ def draw_judges(title: str, rows: Sequence[Mapping[str, Any]], *, width: int = W
         rows: of `judge_rows`; those without a figure are not drawn.
         width: in pixels, without the labels.
     """
-    import altair as alt
+    from tracker.report.altair import alt
 
     drawn = [row for row in rows if row["value"] is not None][:MOST]
     names = [name for name in _VERDICT_MARKS if any(row["verdict"] == name for row in drawn)]
@@ -360,14 +359,7 @@ def draw_judges(title: str, rows: Sequence[Mapping[str, Any]], *, width: int = W
     ]  # fmt: skip
     drawing = alt.layer(*layers).properties(width=width, height=alt.Step(_MODEL_ROW))
     questions = list(dict.fromkeys(row["question"] for row in drawn))
-    heading = alt.Title(title, subtitle=_LEGEND)
-    shown: alt.TopLevelMixin = (
-        drawing.facet(row=alt.Row("question:N", title=None, sort=questions))
-        .resolve_scale(y="independent")
-        .properties(title=heading)
-        if len(questions) > 1
-        else drawing.properties(title=heading)
-    )
+    shown = _titled(drawing, alt.Title(title, subtitle=_LEGEND), "question", questions)
     return Chart(title, _judges_description(rows, several=len(questions) > 1), shown, rows)
 
 
@@ -430,7 +422,7 @@ def pair_rows(payload: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 def draw_pairs(title: str, rows: Sequence[Mapping[str, Any]]) -> Chart:
     """Return the chart of some pairs; of few annotators each cell has its number."""
-    import altair as alt
+    from tracker.report.altair import alt
 
     figure = _pair_figure(rows)
     about = _DRAWN[figure]

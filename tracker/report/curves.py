@@ -274,7 +274,7 @@ def curve_charts(course: Course, *, broad: bool) -> dict[str, Chart]:
 
 def draw_histories(courses: Sequence[Course]) -> list[Chart]:
     """Return a small chart of each course, all on one scale and over one time."""
-    import altair as alt
+    from tracker.report.altair import alt
 
     scale, span = _common_scale(courses), _span(courses)
     charts = []
@@ -289,7 +289,7 @@ def draw_histories(courses: Sequence[Course]) -> list[Chart]:
 
 def joined_histories(title: str, charts: Sequence[Chart], *, across: int) -> Chart:
     """Return charts of courses as one, so many beside each other."""
-    import altair as alt
+    from tracker.report.altair import alt
 
     drawing = alt.concat(
         *(cast("alt.LayerChart", chart.drawing) for chart in charts), columns=across
@@ -322,7 +322,7 @@ def _span(courses: Sequence[Course]) -> tuple[str, str] | None:
 def _drawing(
     course: Course, scale: Scale, span: tuple[str, str] | None, width: int, height: int
 ) -> alt.LayerChart:
-    import altair as alt
+    from tracker.report.altair import alt
 
     ends = alt.Scale(domain=[scale.ticks[0], scale.ticks[-1]], nice=False)
     digits = ".1f" if all(tick == round(tick, 1) for tick in scale.ticks) else ".2f"
@@ -369,7 +369,7 @@ def _dotted(rows: Rows, width: int) -> list[Mapping[str, Any]]:
 
 def _times(span: tuple[str, str], width: int) -> alt.Axis:
     """Return an axis of time with a label for every day, week or month, or for some of them."""
-    import altair as alt
+    from tracker.report.altair import alt
 
     days = (_seconds(span[1]) - _seconds(span[0])) / 86_400
     most = width // _LABELLED
@@ -399,7 +399,7 @@ def _words(row: Mapping[str, Any]) -> str:
 
 def _reference(course: Course, scale: Scale, width: int, height: int, y: alt.Y) -> list[alt.Chart]:
     """Return the thresholds of a course as lines, labelled beside the chart."""
-    import altair as alt
+    from tracker.report.altair import alt
 
     titles = (TITLES["tentative"], TITLES["good_enough"]) if width > PANEL else ("", "")
     lines = [
@@ -422,7 +422,7 @@ def _reference(course: Course, scale: Scale, width: int, height: int, y: alt.Y) 
 
 def _marks(placed: Sequence[Placed], height: int) -> list[alt.Chart]:
     """Return a mark above the chart for each day, a line from it, and its label if it has room."""
-    import altair as alt
+    from tracker.report.altair import alt
 
     layers = []
     for lane, side in sorted({(each.lane, each.side) for each in placed}):

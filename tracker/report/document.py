@@ -38,10 +38,6 @@ def line(*parts: Inline) -> Line:
     return tuple(part for part in parts if part != "")
 
 
-def plain_line(parts: Line) -> str:
-    return "".join(part if isinstance(part, str) else part.text for part in parts)
-
-
 @dataclass(frozen=True)
 class Paragraph:
     """A paragraph; ``quiet`` if it is an aside, ``lead`` if it opens a page."""

@@ -10,7 +10,8 @@ from tracker.agreement.pairs import pair_weights
 from tracker.agreement.preference_tables import strength_lines
 from tracker.agreement.result import methods_of_assessment
 from tracker.core.errors import InvalidOption, NotFound
-from tracker.counts.choosing import Selecting
+from tracker.core.operations import part_of
+from tracker.counts.choosing import Moment, Selecting
 from tracker.report.gathered import SCALES_OF_NUMBERS, Asked, Gathered, OfQuestion, Told, Without
 from tracker.report.privacy import numbered_annotators, with_pseudonyms, without_small_cells
 
@@ -33,6 +34,7 @@ def gather_report(
     ``step`` is called with the name of what is counted next. Raises NotFound, and InvalidOption
     for a choice that fits no question.
     """
+    moment: Moment = part_of(Moment, asked.selecting)
     with ledger.one_state():
         step("agreement")
         agreement = ledger.agreement_by_question(
@@ -49,20 +51,12 @@ def gather_report(
         statuses = {
             status.question.name: status
             for status in ledger.status_by_question(
-                asked.project,
-                questions=asked.questions,
-                as_of=asked.selecting.get("as_of"),
-                known_at=asked.selecting.get("known_at"),
+                asked.project, questions=asked.questions, **moment
             )
         }
         goals = {
             goal.question: goal.to_dict()
-            for goal in ledger.goals(
-                asked.project,
-                questions=asked.questions,
-                as_of=asked.selecting.get("as_of"),
-                known_at=asked.selecting.get("known_at"),
-            )
+            for goal in ledger.goals(asked.project, questions=asked.questions, **moment)
         }
         settings = {
             question.question.name: question.question.to_dict()
@@ -73,16 +67,10 @@ def gather_report(
         questions = []
         for question in agreement.questions:
             name = question.question.name
+            status = {**statuses[name].to_dict(), "goal": goals.get(name)}
             questions.append(
                 _of_question(
-                    ledger,
-                    asked,
-                    question,
-                    audits[name],
-                    fit,
-                    {**statuses[name].to_dict(), "goal": goals.get(name)},
-                    settings[name],
-                    step,
+                    ledger, asked, question, audits[name], fit, status, settings[name], step
                 )
             )
         gathered = Gathered(
@@ -224,9 +212,7 @@ def _without(
         return None
     confusions = advice.confusions if counted else None
     return Without(
-        names,
-        advice.agreement.to_dict(),
-        None if confusions is None else confusions.to_dict(),
+        names, advice.agreement.to_dict(), None if confusions is None else confusions.to_dict()
     )
 
 
@@ -358,12 +344,7 @@ def python_opening(gathered: Gathered) -> str:
 
 
 def python_call(
-    gathered: Gathered,
-    method: str,
-    *,
-    one: bool = False,
-    moment: bool = False,
-    **more: str | None,
+    gathered: Gathered, method: str, *, one: bool = False, moment: bool = False, **more: str | None
 ) -> str:
     """Return the Python that asks the ledger for the same, with the choice of answers.
 

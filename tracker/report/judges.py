@@ -75,9 +75,7 @@ def _figure(gathered: Gathered, judges: Sequence[Mapping[str, Any]]) -> Figure:
         draw_judges(words.JUDGES, rows, width=NARROW),
         listing(words.JUDGES, JUDGES, [judge_row(judge) for judge in judges], _MOST_ROWS),
         Why(
-            [line(text) for text in (words.WHY_JUDGES, *map(words.formula, measures))],
-            first,
-            also,
+            [line(text) for text in (words.WHY_JUDGES, *map(words.formula, measures))], first, also
         ),
     )
 

@@ -156,6 +156,26 @@ FORMATS: Final[Mapping[str, Callable[[Document], bytes]]] = {
 """By the ending of a file: what writes a document."""
 
 
+def report_file(
+    ledger: Ledger, asked: Asked, kind: str, step: Callable[[str], None] = lambda _: None
+) -> bytes:
+    """Return the report of a project in a format; see `report_document`."""
+    with ledger.one_state():
+        return stored_report(ledger, gather_report(ledger, asked, step), kind, step)
+
+
+def stored_report(
+    ledger: Ledger, gathered: Gathered, kind: str, step: Callable[[str], None] = lambda _: None
+) -> bytes:
+    """Return a report in a format, the same bytes until the gathered figures change."""
+    return ledger.stored_page(
+        gathered.asked.project,
+        f"report {kind} {gathered.asked}",
+        gathered,
+        lambda: FORMATS[kind](made_document(gathered, step)),
+    )
+
+
 def report_document(
     ledger: Ledger, asked: Asked, step: Callable[[str], None] = lambda _: None
 ) -> Document:

@@ -97,11 +97,7 @@ def standing_findings(gathered: Gathered) -> list[tuple[str, Told]]:
                     once.setdefault(key, (row["annotator"], {**flag, "question": question.name}))
     return sorted(
         once.values(),
-        key=lambda row: (
-            _SEVERITIES.index(row[1]["severity"]),
-            row[1]["p_value"] or 0.0,
-            row[0],
-        ),
+        key=lambda row: (_SEVERITIES.index(row[1]["severity"]), row[1]["p_value"] or 0.0, row[0]),
     )
 
 
@@ -327,11 +323,8 @@ def _which(gathered: Gathered, asked: OfQuestion) -> Act:
 
 
 def _top(question: OfQuestion) -> Told | None:
-    return (
-        next(iter(question.confusions["confusions"]), None)
-        if question.confusions is not None
-        else None
-    )
+    confusions = () if question.confusions is None else question.confusions["confusions"]
+    return next(iter(confusions), None)
 
 
 def _with_flagged(question: OfQuestion) -> Line:

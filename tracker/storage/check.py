@@ -5,16 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from sqlalchemy import (
-    Connection,
-    ForeignKeyConstraint,
-    Inspector,
-    Select,
-    func,
-    inspect,
-    literal,
-    select,
-)
+from sqlalchemy import Connection, ForeignKeyConstraint, Select, func, inspect, literal, select
 from sqlalchemy.exc import DBAPIError
 
 from tracker.storage import backends
@@ -68,7 +59,12 @@ def _misfits(connection: Connection) -> list[str]:
             for constraint in table.constraints - {table.primary_key}
             if not isinstance(constraint, ForeignKeyConstraint) or backend.is_declared(constraint)
         }
-        missing = sorted(constraints - _constraints(inspector, table.name))
+        reflected = (
+            *inspector.get_foreign_keys(table.name),
+            *inspector.get_unique_constraints(table.name),
+            *inspector.get_check_constraints(table.name),
+        )
+        missing = sorted(constraints - {str(constraint["name"]) for constraint in reflected})
         problems += [f"the constraint {name} of {table.name} is missing" for name in missing]
         indexes = {index["name"] for index in inspector.get_indexes(table.name)}
         missing = sorted({str(index.name) for index in table.indexes} - indexes)
@@ -82,12 +78,6 @@ def _misfits(connection: Connection) -> list[str]:
         elif stored[name] != trigger:
             problems.append(f"the trigger {name} is not as this program made it")
     return problems
-
-
-def _constraints(inspector: Inspector, table: str) -> set[str | None]:
-    """Return the names of a table's keys, other than its primary one, and of its checks."""
-    keys = [*inspector.get_foreign_keys(table), *inspector.get_unique_constraints(table)]
-    return {constraint["name"] for constraint in (*keys, *inspector.get_check_constraints(table))}
 
 
 def _broken_rules(connection: Connection) -> list[str]:
@@ -150,24 +140,18 @@ def _rules() -> Iterator[tuple[str, Select[Any]]]:
             _past.c.taken_back_by.is_(None), _past.c.labeled_at > _labels.c.labeled_at
         ),
     )
-    yield (
-        "aliases stand for two annotators at once",
-        row.where(Alias.to_change.is_(None))
-        .group_by(Alias.project_id, Alias.alias_id)
-        .having(func.count() > 1),
-    )
-    yield (
-        "other keys stand for two items at once",
-        row.where(ItemAlias.to_change.is_(None))
-        .group_by(ItemAlias.project_id, ItemAlias.name)
-        .having(func.count() > 1),
-    )
-    name = select(Annotator.id).where(
+    for what, model, name in (
+        ("aliases stand for two annotators", Alias, Alias.alias_id),
+        ("other keys stand for two items", ItemAlias, ItemAlias.name),
+    ):
+        now = row.where(model.to_change.is_(None)).group_by(model.project_id, name)
+        yield f"{what} at once", now.having(func.count() > 1)
+    given_as = select(Annotator.id).where(
         Annotator.project_id == _labels.c.project_id, Annotator.id == _labels.c.given_as
     )
     yield (
         "answers were given under a name the project does not have",
-        row.select_from(_labels).where(~name.exists()),
+        row.select_from(_labels).where(~given_as.exists()),
     )
     yield (
         "questions lack a reserved category",

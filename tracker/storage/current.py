@@ -23,6 +23,7 @@ from sqlalchemy import (
     update,
 )
 
+from tracker.core.kept import read_once
 from tracker.storage.schema import (
     KINDS,
     NONE_APPLIES,
@@ -156,6 +157,7 @@ class Presence(NamedTuple):
     note: str | None = None
 
 
+@read_once
 def annotator_presence(connection: Connection, project_id: int) -> dict[int, Presence]:
     """Return what was last said of the presence of each annotator; the others are there."""
     presence = {}

@@ -26,11 +26,11 @@ from sqlalchemy.exc import (
 )
 
 from tracker.core.errors import DatabaseUnusable, InvalidOption, Refused, first_line
-from tracker.core.kept import ENGINE, KEPT, KeptResults
+from tracker.core.kept import ENGINE, KEPT, READ, KeptResults
 from tracker.storage import backends, seals
 from tracker.storage.backends import Backend
 from tracker.storage.backends.backend import DAMAGED, MISSING_TABLE, NO_SCHEMA
-from tracker.storage.kept_tallies import TALLIES, NewTallies, keep_tallies
+from tracker.storage.kept_tallies import TALLIES, NewTallies, keep_results, keep_tallies
 from tracker.storage.schema import Base, Project, PseudonymKey
 
 if TYPE_CHECKING:
@@ -160,12 +160,14 @@ class Database:
             connection = stack.enter_context(self._at_head())
             if connection is None:
                 connection = stack.enter_context(_empty())
-            connection.info[KEPT] = self.kept
+            connection.info[KEPT] = self.kept or KeptResults(most=None)
             tallies = connection.info[TALLIES] = None if self.in_memory else NewTallies()
             connection.info[ENGINE] = self.engine_of_counts
+            connection.info[READ] = {}
+            stack.callback(connection.info.pop, READ)
             with connection.begin():
                 yield connection
-        if tallies is not None and tallies.counted:
+        if tallies is not None and (tallies.counted or tallies.results):
             self._keep(tallies)
 
     def _keep(self, tallies: NewTallies) -> None:
@@ -176,6 +178,7 @@ class Database:
                 connection = self.backend.writing(opened, bulk=False, wait=None)
                 with connection.begin():
                     keep_tallies(connection, tallies.counted)
+                    keep_results(connection, tallies.results)
         finally:
             engine.dispose()
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import NamedTuple
 
-from sqlalchemy import Connection, and_, delete, insert, select
+from sqlalchemy import Connection, and_, delete, func, insert, select
 
 from tracker.core import clock
 from tracker.storage.schema import Change, KeptTally
@@ -50,6 +50,7 @@ class NewTallies:
         items: the highest number of an item of each project that was counted, by its id.
         states: likewise the state; of those of which counts are kept.
         counted: the tallies, by project and digest of the statement.
+        results: likewise figures of them, which may hold names.
         counted_by: what counted: "database", the name of an engine, "kept" if nothing was
             counted, "touched" if items that changed were.
     """
@@ -57,6 +58,7 @@ class NewTallies:
     items: dict[int, int] = field(default_factory=dict)
     states: dict[int, State] = field(default_factory=dict)
     counted: dict[tuple[int, str], Tally] = field(default_factory=dict)
+    results: dict[tuple[int, str], Tally] = field(default_factory=dict)
     counted_by: set[str] = field(default_factory=set)
 
 
@@ -80,18 +82,28 @@ def kept_statements(
     return {*connection.scalars(select(_kept.c.statement).where(*ours))}
 
 
+def keep_results(connection: Connection, results: Mapping[tuple[int, str], Tally]) -> None:
+    """Keep results of the present state; a name may have been erased since another."""
+    projects = {project_id for project_id, _ in results}
+    last = select(func.max(_changes.c.id)).where(_changes.c.project_id.in_(projects))
+    now = {*connection.scalars(last.group_by(_changes.c.project_id))}
+    keep_tallies(connection, {key: t for key, t in results.items() if t.state.change_id in now})
+
+
 def keep_tallies(connection: Connection, tallies: Mapping[tuple[int, str], Tally]) -> None:
     """Keep tallies in the place of older ones, and no more than `MOST` of a project."""
-    for (project_id, statement), (state, content) in tallies.items():
-        same = and_(_kept.c.project_id == project_id, _kept.c.statement == statement)
-        newer = select(_kept.c.change_id).join(_changes, _COUNTED_AFTER)
-        if connection.scalar(newer.where(same, _kept.c.change_id > state.change_id)) is not None:
-            continue
-        connection.execute(delete(_kept).where(same))
-        row = {"project_id": project_id, "statement": statement} | state._asdict()
-        row |= {"kept_at": clock.now(), "size": len(content), "digest": _digest(content)}
-        connection.execute(insert(_kept).values(**row, content=content))
     for project_id in {project_id for project_id, _ in tallies}:
+        ours = {key[1]: tally for key, tally in tallies.items() if key[0] == project_id}
+        stored = select(_kept.c.statement, _kept.c.change_id).join(_changes, _COUNTED_AFTER)
+        for statement, change in connection.execute(stored.where(_kept.c.project_id == project_id)):
+            if statement in ours and change > ours[statement].state.change_id:
+                del ours[statement]
+        same = _kept.c.project_id == project_id, _kept.c.statement.in_(ours)
+        connection.execute(delete(_kept).where(*same))
+        for statement, (state, content) in ours.items():
+            row = {"project_id": project_id, "statement": statement, "kept_at": clock.now()}
+            row |= {"content": content, "size": len(content), "digest": _digest(content)}
+            connection.execute(insert(_kept), row | state._asdict())
         _drop_surplus(connection, project_id)
 
 

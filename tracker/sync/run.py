@@ -241,7 +241,7 @@ def import_as_json(project: str, imported: ImportResult | None) -> dict[str, Any
     if imported is not None:
         return imported.to_dict()
     payload: dict[str, Any] = {"import": None, "project": project, "rows": 0}
-    return payload | dict.fromkeys((*FATES, "rejected"), 0) | {"rejections": []}
+    return payload | dict.fromkeys((*FATES, "rejected"), 0) | {"rejections": [], "odd": []}
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ def scale_from(lows: Iterable[float | None]) -> float:
 
 
 def begins_of(columns: Iterable[Column], rows: Sequence[Mapping[str, Any]]) -> dict[str, float]:
-    """Return where the scale of each column that is drawn on one of its own begins, by its key."""
+    """Return where the scale of each column drawn on a separate scale begins, by its key."""
     return {
         column.key: scale_from(row.get(column.drawn[0]) for row in rows)
         for column in columns

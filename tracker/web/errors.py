@@ -102,7 +102,8 @@ def problem_of(error: Exception) -> Problem:
     if isinstance(error, LooksOdd):
         more["odd"] = error.result.to_dict()["odd"]
     kind = next(kind for kind in type(error).__mro__ if kind in _STATUS)
-    return _problem(error_status(error), error.message, _name(kind), **more)
+    name = re.sub(r"(?<!^)(?=[A-Z])", "-", kind.__name__).lower()  # such as not-found
+    return _problem(error_status(error), error.message, name, **more)
 
 
 def tracker_error(request: Request, error: Exception) -> Response:
@@ -187,11 +188,6 @@ def _still_counting(request: Request, error: Exception) -> Response:
         request, "counting.html", status=202, place=place or None, tab=tab, file=tab == "report",
         layout="of_project.html" if place else "base.html",
     )  # fmt: skip
-
-
-def _name(kind: type[TrackerError]) -> str:
-    """Return the name of a class of errors in addresses: not-found."""
-    return re.sub(r"(?<!^)(?=[A-Z])", "-", kind.__name__).lower()
 
 
 def _problem(status: int, message: str | None, kind: str | None = None, **more: Any) -> Problem:

@@ -104,7 +104,7 @@ def see(request: Request, place: Place, *parts: str, **query: Any) -> RedirectRe
 
 
 def see_page(request: Request, *parts: str) -> RedirectResponse:
-    """Return likewise a page of no project: ``see_page(request, "users")``."""
+    """Return the same for a page outside projects: ``see_page(request, "users")``."""
     return RedirectResponse(page_address(request, *parts), 303)
 
 

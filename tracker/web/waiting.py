@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import random
 from time import monotonic
 from weakref import WeakValueDictionary
 
@@ -13,8 +14,9 @@ from tracker.ledger import Ledger
 
 RETRY_AFTER = 2
 """Seconds after which a request that had no turn is worth another try."""
-_PATIENCE = {True: 2.5, False: 10.0}  # seconds for a turn and a lock: for an answer, for all else
-_TURNS = {True: 1, False: 8}  # likewise, at once in a project, or in a file
+_PATIENCE = {True: (2.0, 3.0), False: (9.0, 10.0)}  # seconds for a turn and a lock, drawn between
+# these, of an answer and of all else: requests that came together are not all refused together.
+_TURNS = {True: 1, False: 8}  # at once in a project, or in a file, of the same two
 _AT_ONCE = 20  # in all: half of the threads, so that whoever reads finds one
 
 
@@ -37,9 +39,10 @@ class WaitingRoom:
         """
         project = None if self._one_writer else request.path_params.get("project")
         room = self._rooms.setdefault((project, brief), asyncio.Semaphore(_TURNS[brief]))
-        until = monotonic() + _PATIENCE[brief]
+        seconds = random.uniform(*_PATIENCE[brief])  # noqa: S311 - no secret
+        until = monotonic() + seconds
         try:
-            async with asyncio.timeout(_PATIENCE[brief]):
+            async with asyncio.timeout(seconds):
                 for turns in (room, self._turns):
                     await turns.acquire()
                     request.state.turn.callback(turns.release)

@@ -10,7 +10,8 @@ from tracker.web.file_form import ACCEPT, FIELDS, Field
 
 _SEE: Final = (
     "annotator=Annotators adjudicate=Adjudicate assignments=Work category=Settings flags=Findings "
-    "gate=Gate imports=Imports judge=Judges question=Settings snapshots=Snapshots webhook=Webhooks"
+    "gate=Gate imports=Imports judge=Judges question=Settings snapshots=Snapshots token=Tokens "
+    "webhook=Webhooks"
 )
 _PAGES: Final = {
     "annotator (return|resume|pause|leave)": "note it on the annotator's page",
@@ -23,11 +24,14 @@ _PAGES: Final = {
     "category split": "split it on the category's page",
     "imports undo": "undo the import on the page Imports",
     "(item )?import": "choose files on the page Imports",
+    "item (list|show)": "see the page Items",
+    "item duplicates": "ask an administrator of the server",
     "project note": "note it on the page Settings",
     "project set": "change it on the page Settings",
+    "round start": "start one on the page Work",
     "snapshot": "take one on the page Snapshots",
     "token add": "make a token on the page Tokens",
-    "user add": "who runs the server can",
+    "user add": "who runs the server can add one",
     "user": "change the user on the page Users",
     **{name: f"see the page {page}" for name, page in (pair.split("=") for pair in _SEE.split())},
 }
@@ -43,6 +47,7 @@ _COMMAND: Final = re.compile(
     rf"`?\btracker ((?:{_NAMES})\b(?:{_QUOTED}|[^;,.)(`']|[,.](?=[\w{{]))*)`?"
 )
 _OPTION: Final = re.compile(r"(?<![^\s('])--([a-z]+(?:-[a-z]+)*)")
+_LEAD: Final = re.compile(r"\b(see|run|(add|make|start|take) (one|another token)):? $")
 _CLAUSE: Final = re.compile(r"; |\.(?= )| ?\(|, (?=which\b|or\b)")
 _ADVICE: Final = re.compile(
     rf" \([^()]*{_OPTION.pattern}[^()]*\)|(?:^|(?<=\.)|; )[^;:.()]*: {_OPTION.pattern}[^;()]*"
@@ -71,7 +76,7 @@ def _without_commands(text: str) -> str:
         pages = (page for start, page in _PAGES.items() if re.match(rf"(?:{start})\b", hit[1]))
         words = next(pages, "")
         if words and not lead.endswith("next: "):
-            text = text[:begin] + re.sub(r"\b(see|run):? $", "", lead) + words + rest
+            text = text[:begin] + _LEAD.sub("", lead) + words + rest
         else:
             closes = ")" if "(" in lead else "." if begin and text[begin - 1] == "." else ""
             text = text[:begin] + rest.removeprefix(closes)

@@ -1,7 +1,7 @@
 """Answers given here: the next assigned item of somebody, and what they say of it.
 
-An answer is kept at once as a draft, and recorded by an import of its own when its annotator has
-paused: so an import holds what somebody answered at a sitting.
+An answer is kept at once as a draft, and recorded by a separate import when its annotator has
+paused: so an import holds the answers of one sitting.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from tracker.work.choosing import DONE, WITHDRAWN, Given, UnfitAnswer
 PAUSE: Final = 120_000_000  # microseconds
 """After so long without a further answer somebody's drafts are recorded."""
 MOST_DRAFTS: Final = 100
-"""With so many they are recorded, too."""
+"""From this number on they are recorded at once."""
 
 _drafts = Draft.__table__
 _LONGEST = 2_000  # characters of a comment
@@ -113,7 +113,7 @@ def next_item(connection: Connection, project: ProjectInfo, annotator: int) -> N
         f"{row.annotator_id}-{row.change_id}-{row.place}",
         row.item,
         text,
-        _asked(connection, project, row.question_id),
+        _questions(connection, project, row.question_id),
         states.count(DONE) + 1,
         len(states) - states.count(WITHDRAWN),
         row.until,
@@ -127,12 +127,10 @@ def _text(connection: Connection, project: ProjectInfo, item: int) -> str | None
     return text
 
 
-@kept_with_answers
-def _categories(connection: Connection, question: QuestionInfo) -> Mapping[int, str]:
-    return category_names(connection, question)
+_categories = kept_with_answers(category_names)
 
 
-def _asked(
+def _questions(
     connection: Connection, project: ProjectInfo, question: int | None
 ) -> list[AskedQuestion]:
     return [
@@ -162,15 +160,15 @@ def keep_answer(
     text = _text(connection, project, row.item_id)
     now = clock.now()
     drafts = []
-    for asked in _asked(connection, project, row.question_id):
+    for question in _questions(connection, project, row.question_id):
         try:
-            given = _numbered(asked, _checked(asked, answers.get(asked.name), text))
+            answer = _numbered(question, _checked(question, answers.get(question.name), text))
         except InvalidOption as error:
-            raise UnfitAnswer(asked.name, error.message, error.mend) from None
+            raise UnfitAnswer(question.name, error.message, error.mend) from None
         drafts.append(
             {"project_id": project.id, "annotator_id": row.annotator_id,
-             "change_id": row.change_id, "place": row.place, "question_id": asked.info.id,
-             "given": json.dumps(given._asdict(), ensure_ascii=False), "given_at": now,
+             "change_id": row.change_id, "place": row.place, "question_id": question.info.id,
+             "given": json.dumps(answer._asdict(), ensure_ascii=False), "given_at": now,
              "spent_ms": spent_ms}
         )  # fmt: skip
     connection.execute(insert(_drafts), drafts)
@@ -192,49 +190,49 @@ def _assignment(
     return row
 
 
-def _checked(asked: AskedQuestion, given: Given | None, text: str | None) -> Given:
+def _checked(question: AskedQuestion, answer: Given | None, text: str | None) -> Given:
     """Return an answer that fits the question; raises InvalidOption for another."""
-    if given is None or (asked.answers == "one" and given.labels is not None
-                         and len(given.labels) != 1):  # fmt: skip
-        raise InvalidOption(f"{asked.name} has no answer", "choose one, or skip the item")
-    if given.confidence is not None and not 0 <= given.confidence <= 1:
-        raise InvalidOption(f"the confidence {given.confidence:g} is not from 0 to 1")
-    given = given._replace(comment=(given.comment or "").strip()[:_LONGEST] or None)
-    if given.labels is None:
-        return given
-    spans = asked.answers == "spans"
-    for label in given.labels:
-        _check_category(asked, label[0] if spans else label)
+    if answer is None or (question.answers == "one" and answer.labels is not None
+                         and len(answer.labels) != 1):  # fmt: skip
+        raise InvalidOption(f"{question.name} has no answer", "choose one, or skip the item")
+    if answer.confidence is not None and not 0 <= answer.confidence <= 1:
+        raise InvalidOption(f"the confidence {answer.confidence:g} is not from 0 to 1")
+    answer = answer._replace(comment=(answer.comment or "").strip()[:_LONGEST] or None)
+    if answer.labels is None:
+        return answer
+    spans = question.answers == "spans"
+    for label in answer.labels:
+        _check_category(question, label[0] if spans else label)
         if spans and not 0 <= label[1] < label[2] <= len(text or ""):
-            raise InvalidOption(f"{asked.name}: nothing is marked from {label[1]} to {label[2]}")
-    if spans and asked.info.offsets == "tokens":
-        return given._replace(labels=[_in_tokens(label, text or "") for label in given.labels])
-    return given
+            raise InvalidOption(f"{question.name}: nothing is marked from {label[1]} to {label[2]}")
+    if spans and question.info.offsets == "tokens":
+        return answer._replace(labels=[_in_tokens(label, text or "") for label in answer.labels])
+    return answer
 
 
-def _numbered(asked: AskedQuestion, given: Given) -> Given:
+def _numbered(question: AskedQuestion, answer: Given) -> Given:
     """Return an answer with the ids of categories, which may have another name when it is recorded.
 
     A number that is no category yet stays a text.
     """
-    if given.labels is None:
-        return given
-    numbers = {name: number for number, name in asked.names.items()}
-    if asked.answers == "spans":
-        labels: list[Any] = [(numbers[category], *place) for category, *place in given.labels]
+    if answer.labels is None:
+        return answer
+    numbers = {name: number for number, name in question.names.items()}
+    if question.answers == "spans":
+        labels: list[Any] = [(numbers[category], *place) for category, *place in answer.labels]
     else:
-        labels = [numbers.get(category, category) for category in given.labels]
-    return given._replace(labels=labels)
+        labels = [numbers.get(category, category) for category in answer.labels]
+    return answer._replace(labels=labels)
 
 
-def _check_category(asked: AskedQuestion, category: str) -> None:
-    if asked.is_number:
+def _check_category(question: AskedQuestion, category: str) -> None:
+    if question.is_number:
         if not is_numeric_category_name(category):
-            raise InvalidOption(f"{asked.name}: {category!r} is not a number")
-    elif category not in asked.categories:
+            raise InvalidOption(f"{question.name}: {category!r} is not a number")
+    elif category not in question.categories:
         raise InvalidOption(
-            f"{asked.name} has no category {category!r}",
-            near_names(category, asked.categories) or "load the page again",
+            f"{question.name} has no category {category!r}",
+            near_names(category, question.categories) or "load the page again",
         )
 
 
@@ -251,10 +249,10 @@ def _in_tokens(span: Any, text: str) -> tuple[str, int, int]:
 def undo_answer(connection: Connection, project: ProjectInfo, annotator: AnnotatorInfo) -> bool:
     """Take back the last answer of somebody that is not recorded yet; returns whether there is."""
     hold_project(connection, project.id)
-    ours = and_(_drafts.c.project_id == project.id, _of_names(connection, project, annotator))
+    drafts = and_(_drafts.c.project_id == project.id, _of_names(connection, project, annotator))
     order = (_drafts.c.given_at.desc(), _drafts.c.change_id.desc(), _drafts.c.place.desc())
     last = connection.execute(
-        select(*(_drafts.c[name] for name in KEY)).where(ours).order_by(*order).limit(1)
+        select(*(_drafts.c[name] for name in KEY)).where(drafts).order_by(*order).limit(1)
     ).one_or_none()
     if last is None:
         return False
@@ -283,9 +281,9 @@ def drafts_due(
     connection: Connection, project_id: int | None = None, *, every: bool = False
 ) -> list[Due]:
     """Return whose drafts to record: who has paused, or has given many; with ``every`` all."""
-    who = (_drafts.c.project_id, _drafts.c.annotator_id)
+    owner = (_drafts.c.project_id, _drafts.c.annotator_id)
     number = func.count()
-    statement = select(*who, number).group_by(*who).order_by(*who)
+    statement = select(*owner, number).group_by(*owner).order_by(*owner)
     if project_id is not None:
         statement = statement.where(_drafts.c.project_id == project_id)
     if not every:
@@ -300,16 +298,16 @@ def take_drafts(connection: Connection, project: ProjectInfo, due: Due) -> dict[
     None are returned if somebody else has just recorded them.
     """
     hold_project(connection, project.id)
-    ours = and_(_drafts.c.project_id == project.id, _drafts.c.annotator_id == due.annotator_id)
+    drafts = and_(_drafts.c.project_id == project.id, _drafts.c.annotator_id == due.annotator_id)
     of_assignment = and_(*(Assignment.__table__.c[name] == _drafts.c[name] for name in KEY))
     rows = connection.execute(
         select(_drafts, Assignment.why, Item.name)
         .join(Assignment, of_assignment)
         .join(Item, and_(Item.project_id == project.id, Item.id == Assignment.item_id))
-        .where(ours)
+        .where(drafts)
         .order_by(_drafts.c.given_at, _drafts.c.change_id, _drafts.c.place, _drafts.c.question_id)
     ).all()
-    connection.execute(delete(_drafts).where(ours))
+    connection.execute(delete(_drafts).where(drafts))
     questions = {info.id: info for info in list_questions(connection, project)}
     categories = {
         number: every_category_name(connection, info) for number, info in questions.items()
@@ -324,21 +322,21 @@ def take_drafts(connection: Connection, project: ProjectInfo, due: Due) -> dict[
 
 
 def _records(row: Any, annotator: str, names: Mapping[int, str]) -> list[dict[str, str]]:
-    given = Given(**json.loads(row.given))
+    answer = Given(**json.loads(row.given))
     common = {
         "item": row.name, "annotator": annotator,
         "pass": "2" if row.why == REPEAT else "1", "labeled_at": clock.iso(row.given_at),
         "seconds": "" if row.spent_ms is None else f"{row.spent_ms / 1000:.3f}",
-        "confidence": "" if given.confidence is None else repr(given.confidence),
-        "comment": given.comment or "",
+        "confidence": "" if answer.confidence is None else repr(answer.confidence),
+        "comment": answer.comment or "",
     }  # fmt: skip
     nowhere = {"start": "", "end": ""}
-    if given.labels is None:
+    if answer.labels is None:
         return [common | {"category": SKIPPED_CELL} | nowhere]
-    if not given.labels:
+    if not answer.labels:
         return [common | {"category": ""} | nowhere]
     records = []
-    for label in given.labels:
+    for label in answer.labels:
         category, *place = label if isinstance(label, list) else [label]
         of_span = {"start": str(place[0]), "end": str(place[1])} if place else nowhere
         records.append(common | {"category": names.get(category, category)} | of_span)

@@ -10,7 +10,7 @@ from operator import attrgetter
 from typing import Annotated, Any, Final, NamedTuple
 
 import numpy as np
-from sqlalchemy import Connection, insert, select
+from sqlalchemy import Connection, insert
 
 from tracker.core.errors import InvalidOption, Refused
 from tracker.core.results import Hidden, Json, Record
@@ -32,6 +32,7 @@ from tracker.projects.projects import ProjectInfo, lock_project, record_change
 from tracker.projects.questions import QuestionInfo, find_questions
 from tracker.render.nouns import count_noun
 from tracker.storage import backends
+from tracker.storage.as_of import shadow_item_ids
 from tracker.storage.current import LEFT
 from tracker.storage.schema import Assignment, Batch
 from tracker.storage.schema.work import FRESH, GOLD, REPEAT
@@ -338,9 +339,9 @@ def _make_lists(
     in_need = [(item, number) for item, number in stream_rows(connection, statement)]
     places = {item: n for n, (item, _) in enumerate(in_need)}
     barred: defaultdict[int, set[int]] = defaultdict(set)
-    looked_at = select(statement.subquery("in_need").c.id)
-    for item, place in select_barred(connection, wanted, person_places, looked_at):
-        barred[places[item]].add(place)
+    with shadow_item_ids(connection, places) as looked_at:
+        for item, place in select_barred(connection, wanted, person_places, looked_at):
+            barred[places[item]].add(place)
     standing = _of_standing(connection, wanted, people)
     shares = share_items(
         [wanted.answers - number for _, number in in_need],

@@ -4,12 +4,11 @@ import json
 import threading
 import time
 
-import pandas as pd
 import pytest
 from sqlalchemy import insert, select, text
 
 from tests.audit.flags.found import Seen, acted, history, listed, record, record_in, shown, states
-from tests.helpers import count_statements, stored
+from tests.helpers import count_statements, give, stored
 from tests.profiles import both
 from tracker.audit.flag_list import count_flags
 from tracker.audit.flags import Recorded, act_on_flags
@@ -30,7 +29,7 @@ SELECTION = {"annotators": ["ada"], "excluded": [], "since": None, "until": None
 def load_people(ledger):
     answers = [("i", "ada", "x"), ("i", "bo", "y"), ("i", "cy", "x"), ("j", "ada", "x"),
                ("j", "bo", "x")]  # fmt: skip
-    ledger.import_frame(pd.DataFrame(answers, columns=["item", "annotator", "category"]), "p")
+    give(ledger, answers)
 
 
 @pytest.fixture

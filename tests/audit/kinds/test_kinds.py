@@ -12,6 +12,7 @@ from statsmodels.robust.scale import qn_scale
 from tests.audit.crowds import (
     Person,
     blindly,
+    keyed_tallies_of,
     lazy,
     leaning,
     mostly_right,
@@ -38,7 +39,6 @@ from tracker.audit.statistics.mantel_haenszel import marginal_homogeneity_margin
 from tracker.audit.statistics.peer_agreement import majority_tables, spammer_scores
 from tracker.core.audit_tallies import AnswerTimes, Blocks
 from tracker.core.tallies import make_pattern
-from tracker.core.tally_columns import keyed_tallies_of
 from tracker.measures.paired_comparisons import Row
 
 

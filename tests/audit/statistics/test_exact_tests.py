@@ -317,13 +317,13 @@ def test_usages_of_few_answers():
 
 
 def test_an_interval_of_always_and_never_has_one_exact_bound():
-    odds, infinite = mantel_haenszel_of_chances(0, 0, [(1, 1, 4, 12)]).odds_interval
+    odds, infinite = mantel_haenszel_of_chances(0, [(1, 1, 4, 12)]).odds_interval
     assert (odds / (odds + 3)) ** 12 == pytest.approx(0.025)  # odds to 1 against three others
     assert infinite == math.inf
-    never = mantel_haenszel_of_chances(0, 0, [(0, 3, 4, 12)]).odds_interval
+    never = mantel_haenszel_of_chances(0, [(0, 3, 4, 12)]).odds_interval
     assert never == pytest.approx((0.0, 1 / odds))
-    assert mantel_haenszel_of_chances(0, 0, [(1, 4, 4, 12), (0, 0, 3, 5)]).odds_interval is None
-    assert mantel_haenszel_of_chances(0, 0, [(1, 1, 1, 12)]) is None
+    assert mantel_haenszel_of_chances(0, [(1, 4, 4, 12), (0, 0, 3, 5)]).odds_interval is None
+    assert mantel_haenszel_of_chances(0, [(1, 1, 1, 12)]) is None
 
 
 def test_margins_against_statsmodels():

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,7 +13,7 @@ from hypothesis import strategies as st
 from sqlalchemy import Connection
 
 from tests.audit.flags.found import Seen, acted, record
-from tests.helpers import SEVERAL, count_statements, question_of, undo
+from tests.helpers import SEVERAL, Write, count_statements, question_of, undo
 from tests.imports.test_against_a_plain_ledger import standing
 from tests.profiles import examples, on_sqlite
 from tests.storage.as_of.plain import (
@@ -111,7 +110,6 @@ def test_every_state_is_that_of_a_plain_ledger(
     check()
 
 
-Write = Callable[..., Path]
 HEADER = "item,annotator,category\n"
 
 

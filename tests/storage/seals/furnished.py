@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from pathlib import Path
-
 from tests.audit.flags.found import Seen, acted, record
-from tests.helpers import undo
+from tests.helpers import Write, undo
 from tracker.history.prune import parse_prune_keep, prune_snapshots
 from tracker.ledger import Ledger
 from tracker.projects.annotators import add_annotator_alias
@@ -20,7 +17,7 @@ ROWS = """item,annotator,category,labeled_at,seconds,lang
  j,B,x,2026-01-04,3,de"""
 
 
-def furnished(ledger: Ledger, write: Callable[..., Path]) -> None:
+def furnished(ledger: Ledger, write: Write) -> None:
     """Fill the project ``p`` by everything that changes one."""
     options = QuestionOptions(categories=("x", "y", "z"))
     ledger.import_file(write(ROWS), "p", options=options, keep=["lang"])
@@ -39,7 +36,7 @@ def furnished(ledger: Ledger, write: Callable[..., Path]) -> None:
         prune_snapshots(connection, [question], parse_prune_keep("last:1"))
 
 
-def worked_on(ledger: Ledger, write: Callable[..., Path]) -> None:
+def worked_on(ledger: Ledger, write: Write) -> None:
     ledger.import_items(write("item\nl\nm"), "p")
     ledger.assignments.assign("p", to=["A", "dee"], answers=1)
     ledger.assignments.withdraw("p", ["dee"])

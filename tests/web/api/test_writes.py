@@ -39,8 +39,7 @@ def test_a_project_is_made_set_renamed_archived_and_deleted(program: TestClient)
     assert program.get(NEW).status_code == 404
     assert program.post("/api/v1/projects/n/archive").json()["archived_at"]
     assert program.post("/api/v1/projects/n/restore").json()["archived_at"] is None
-    for query in ("", "?confirm=review"):
-        refused = program.delete(f"{P}{query}")
+    for refused in (program.delete(P), program.delete(f"{P}?confirm=review")):
         assert (refused.status_code, "confirm=" in refused.json()["mend"]) == (422, True)
     assert program.delete(f"{P}?confirm=reviews").json() == {"project": "reviews", "deleted": True}
     assert program.delete(f"{P}?confirm=reviews").status_code == 404
@@ -67,8 +66,8 @@ def test_an_event_is_answered_by_what_came_of_it(program: TestClient) -> None:
         ({"action": "PROJECT_UPDATED", "project": {"id": 7}}, 200, "ignored"),
         ({"action": "ANNOTATIONS_DELETED", "project": {"id": 7}}, 202, "for_sync"),
     ):
-        answer = program.post(address, json=sent)
-        assert (answer.status_code, answer.json()["outcome"]) == (status, outcome)
+        told = (answer := program.post(address, json=sent)).json()
+        assert (answer.status_code, told["outcome"], told["odd"]) == (status, outcome, [])
     assert program.post(address, json={"action": "ANNOTATION_CREATED"}).status_code == 422
 
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import Any
+from collections.abc import Iterator
 
-import pandas as pd
 import pytest
 from fastapi.testclient import TestClient
 
@@ -14,13 +12,6 @@ from tests.web.people import acting, browser_at
 from tracker.ledger import Ledger
 from tracker.simulate.crowds import Group, simulate_crowd
 from tracker.web.app import create_app
-
-
-def fill(
-    ledger: Ledger, rows: Iterable[Any], *more: str, project: str = "p", **options: Any
-) -> None:
-    columns = ["item", "annotator", "category", *more]
-    ledger.import_frame(pd.DataFrame([*rows], columns=columns), project, **options)
 
 
 @pytest.fixture

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
+import re
+
 import pandas as pd
 import pytest
 from fastapi.testclient import TestClient
 
 from tests.filled import FillOnce
+from tests.helpers import give
 from tests.judge.faces import VERDICTS, fill_judges
 from tests.web.reading import read
 from tracker.ledger import Ledger
-
-COLUMNS = ["item", "annotator", "category"]
 
 
 def test_of_many_annotators_the_weakest_are_drawn(client: TestClient, ledger: Ledger) -> None:
     people = [f"p{n:02}" for n in range(44)] + ["odd"]
     rows = [(f"i{n}", who, "xy"[(n % 2) ^ (who == "odd")]) for n in range(6) for who in people]
-    ledger.import_frame(pd.DataFrame(rows, columns=COLUMNS), "p")
+    give(ledger, rows)
     page = read(client, "/projects/p/pairs")
     assert "Of 45 annotators the 40 who agree least" in page.text
     assert "200 of 990 pairs" in page.text
@@ -86,7 +87,7 @@ def muddled(ledger: Ledger) -> Ledger:
     rows = [(str(n), who, "neg" if n % 2 else "pos" if who == "bo" else "positive")
             for n in range(20) for who in ("ada", "bo")]  # fmt: skip
     rows.append(("20", "Ada ", "neg"))
-    ledger.import_frame(pd.DataFrame(rows, columns=COLUMNS), "m")
+    give(ledger, rows, project="m")
     return ledger
 
 
@@ -95,7 +96,10 @@ def categories(ledger: Ledger) -> list[str]:
 
 
 def test_categories_are_merged_split_and_renamed(browser: TestClient, muddled: Ledger) -> None:
-    assert "See what it does" in read(browser, AT).text
+    empty = r'required><option value="">choose</option>(?:<option>[^<]*</option>)+</select>'
+    for path, forms in ((AT, 2), (f"{AT}/categories/neg", 1), ("/projects/m/settings", 2),
+                        ("/projects/m/annotators/bo", 1)):  # fmt: skip
+        assert len(re.findall(empty, browser.get(path).text)) == forms, path
     for into, words in (("none", "there is no category"), ("pos", "the two categories are one")):
         refused = browser.get(f"{AT}/merge?category=pos&into={into}")
         assert (refused.status_code, words in refused.text) == (422, True)
@@ -118,7 +122,7 @@ def test_categories_are_merged_split_and_renamed(browser: TestClient, muddled: L
 
 
 def test_two_names_of_one_person_are_merged(browser: TestClient, muddled: Ledger) -> None:
-    muddled.import_frame(pd.DataFrame([("21", "Ada", "neg")], columns=COLUMNS), "m")
+    give(muddled, [("21", "Ada", "neg")], project="m")
     assert "may be one person" in read(browser, "/projects/m/annotators").text
     (pair,) = muddled.annotators.duplicates("m")
     done = browser.post(f"/projects/m/annotators/{pair.name}/merge", data={"into": pair.into})

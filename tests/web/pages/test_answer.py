@@ -12,6 +12,7 @@ from fastapi.testclient import TestClient
 from sqlalchemy import select
 
 from tests.web.people import PASSWORD, acting, browser_at
+from tests.web.reading import read
 from tests.work.test_assignments import import_items
 from tracker.ledger import Ledger
 from tracker.storage.schema import Project
@@ -99,6 +100,13 @@ def test_an_unfit_answer_is_refused_in_words(sqlite_ledger: Ledger) -> None:
     assert ledger.imports.list("p")[-1].counts.inserted == 2
 
 
+def test_without_accounts_a_pause_leads_to_the_work(client: TestClient, ledger: Ledger) -> None:
+    assign_items(ledger, "ada")
+    work = client.post("/me/queue/p/ada/finish", follow_redirects=False).headers["location"]
+    assert read(client, work).to("Answer as ada") == "/me/queue/p/ada"
+    assert read(client, "/me").to("Make the first account") == "/users"
+
+
 def answer_next(client: Any, ledger: Ledger, who: str, project: str = "p") -> Any:
     task = ledger.answering.next(project, who)
     assert task is not None
@@ -119,10 +127,10 @@ def test_a_held_lock_stops_only_those_who_write(
     project = select(Project.id).where(Project.name == "p").with_for_update()
     with ThreadPoolExecutor() as pool, ledger.database.write(keep=False) as connection:
         connection.execute(project)
-        monkeypatch.setitem(waiting._PATIENCE, True, 0.01)
+        monkeypatch.setitem(waiting._PATIENCE, True, (0.01, 0.01))
         refused = answer_next(client, ledger, "w0")
         assert (refused.status_code, refused.headers["retry-after"]) == (503, "2")
-        monkeypatch.setitem(waiting._PATIENCE, True, 60.0)
+        monkeypatch.setitem(waiting._PATIENCE, True, (60.0, 60.0))
         sent = [pool.submit(answer_next, client, ledger, who) for who in people]
         assert client.get("/healthz").text == "ok\n"
         assert client.get("/projects/p/items").status_code == 200

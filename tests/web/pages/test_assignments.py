@@ -6,13 +6,13 @@ import csv
 import io
 from collections.abc import Iterator
 
-import pandas as pd
 import pytest
 from fastapi.testclient import TestClient
 
+from tests.helpers import give
 from tests.web.people import PASSWORD, acting, browser_at
 from tests.web.reading import read
-from tests.work.test_assignments import give, import_items, states
+from tests.work.test_assignments import import_items, states
 from tests.work.test_rounds import answer
 from tracker.ledger import Ledger
 
@@ -46,6 +46,17 @@ def test_items_are_assigned_listed_and_withdrawn(client: TestClient, ledger: Led
     assert "taken back first" in again.lower()
 
 
+def test_annotators_are_chosen_with_their_findings(browser: TestClient, flagged: Ledger) -> None:
+    page = read(browser, AT)
+    boxes = [box for box in page.all("input") if box.get("name") == "to"]
+    assert (len(boxes), any("checked" in box for box in boxes)) == (9, False)
+    assert page.to("2 open findings") == "/projects/p/findings?annotator=constant+1"
+    refused = browser.post(AT, data=FORM | {"to": [], "others": " ", "per_annotator": "7"})
+    assert (refused.status_code, "choose at least one annotator" in refused.text) == (422, True)
+    assert 'name="per_annotator" min="1" value="7"' in refused.text
+    assert states(flagged) == {}
+
+
 def test_rounds_are_started_and_compared(client: TestClient, ledger: Ledger) -> None:
     import_items(ledger, [f"i{n}" for n in range(12)])
     give(ledger, [("i0", "ada", "x"), ("i0", "bo", "x")])
@@ -71,8 +82,7 @@ def contested(sqlite_ledger: Ledger) -> Ledger:
     texts = {"i1": "one", "i2": "two", "i3": "three"}
     rows = [(item, who, "x" if who == "ada" or item == "i3" else "y", text)
             for item, text in texts.items() for who in ("ada", "bo")]  # fmt: skip
-    frame = pd.DataFrame(rows, columns=["item", "annotator", "category", "text"])
-    sqlite_ledger.import_frame(frame, "p")
+    give(sqlite_ledger, rows, "p", "text")
     return sqlite_ledger
 
 

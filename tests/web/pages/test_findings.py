@@ -5,6 +5,7 @@ from __future__ import annotations
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
+from tests.helpers import give
 from tests.web.reading import read
 from tracker.ledger import Ledger
 
@@ -49,6 +50,20 @@ def test_without_findings_the_page_records_an_audit(client: TestClient, flagged:
     job.wait(60)
     assert job.state == "done"
     assert "Finding 1" in read(client, AT).text
+
+
+def test_advice_names_the_page_of_the_form(client: TestClient, ledger: Ledger) -> None:
+    rows = [(f"{n}-{k}", who, "xy"[n % 2], f"text {n}")
+            for n in range(30) for k in "ab" for who in ("ada", "bo")]  # fmt: skip
+    give(ledger, rows, "p", "text")
+    ledger.record_audit_by_question("p")
+    for path, status, words in (
+        ("findings", 200, "repeats the text unseen. To make them one item each: ask an admin"),
+        ("rounds/v1", 404, "'p' has no roundstart one on the page Work"),
+        ("snapshots/v1", 404, "'p' has no snapshot 'v1'take one on the page Snapshots"),
+        ("items/none", 404, "see the page Items"),
+    ):
+        assert words in read(client, f"/projects/p/{path}", status).text
 
 
 def test_after_an_act_the_next_finding_is_shown(browser: TestClient, flagged: Ledger) -> None:

@@ -11,7 +11,7 @@ import pytest
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
-from tests.web.pages.conftest import fill
+from tests.helpers import give
 from tests.web.reading import read
 from tracker.core.errors import NotFound
 from tracker.ledger import Ledger
@@ -175,7 +175,7 @@ def test_only_the_last_uploads_wait(tmp_path: Path) -> None:
 def test_an_erasure_forgets_waiting_files_and_jobs(
     client: TestClient, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    fill(ledger, [("1", "a", "x")], project="q")
+    give(ledger, [("1", "a", "x")], project="q")
     address = sent(client, GOOD)
     assert "For p: 2 new answers" in read(client, address).text
     Ledger(str(ledger.database.url)).annotators.erase("q", "a")

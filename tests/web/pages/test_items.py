@@ -7,8 +7,8 @@ from html import unescape
 
 from fastapi.testclient import TestClient
 
+from tests.helpers import give
 from tests.profiles import both
-from tests.web.pages.conftest import fill
 from tests.web.reading import read
 from tracker.ledger import Ledger
 
@@ -22,7 +22,7 @@ def names(client: TestClient, address: str) -> list[str]:
 def test_items_are_chosen_by_answers_and_attributes(client: TestClient, ledger: Ledger) -> None:
     rows = [("same", "a", "x", "nl"), ("same", "b", "x", "nl"), ("two", "a", "x", "de"),
             ("two", "b", "y", "de"), ("alone", "a", "y", "nl")]  # fmt: skip
-    fill(ledger, rows, "language", keep=["language"])
+    give(ledger, rows, "p", "language", keep=["language"])
     for query, expected in {
         "": ["same", "two", "alone"], "?differ=true": ["two"], "?category=y": ["two", "alone"],
         "?category=x&category=y": ["two"], "?fewer=2": ["alone"],
@@ -35,7 +35,7 @@ def test_items_are_chosen_by_answers_and_attributes(client: TestClient, ledger: 
 
 
 def test_pages_of_items_lead_through_all_of_them(client: TestClient, ledger: Ledger) -> None:
-    fill(ledger, [(f"item {n:03}", "a", "x") for n in range(120)])
+    give(ledger, [(f"item {n:03}", "a", "x") for n in range(120)])
     page = read(client, f"{AT}?q=item")
     assert "The first 50 items, in" in page.text
     items = [row[0] for row in page.rows[1:]]
@@ -49,7 +49,7 @@ def test_pages_of_items_lead_through_all_of_them(client: TestClient, ledger: Led
 
 def test_an_item_shows_its_past(client: TestClient, ledger: Ledger) -> None:
     for category, day in (("x", "2026-01-01"), ("y", "2026-01-02")):
-        fill(ledger, [("i", "a", category, day)], "labeled_at")
+        give(ledger, [("i", "a", category, day)], "p", "labeled_at")
     page = read(client, f"{AT}/i")
     assert page.rows[1] == ["a", "y"]
     assert [row[1:3] for row in page.rows[3:]] == [["x", "superseded"], ["y", "stands"]]
@@ -57,7 +57,7 @@ def test_an_item_shows_its_past(client: TestClient, ledger: Ledger) -> None:
 
 def test_the_chosen_moment_stays_in_the_links(client: TestClient, ledger: Ledger) -> None:
     rows = [("old", "a", "x", "2026-01-01"), ("new", "a", "x", "2026-02-01")]
-    fill(ledger, rows, "labeled_at")
+    give(ledger, rows, "p", "labeled_at")
     page = read(client, f"{AT}?as_of=2026-01-15&fewer=1000000")
     assert "as_of=2026-01-15" in page.to("old")
     assert "as_of" not in page.to("Show the project as it is now")
@@ -69,7 +69,7 @@ def test_the_chosen_moment_stays_in_the_links(client: TestClient, ledger: Ledger
 @both
 def test_the_most_disputed_item_comes_first(client: TestClient, ledger: Ledger) -> None:
     answers = {"alike": "33", "near": "34", "far": "15", "alone": "2"}
-    fill(ledger, [(item, who, given) for item, pair in answers.items()
+    give(ledger, [(item, who, given) for item, pair in answers.items()
                   for who, given in zip("ab", pair, strict=False)])  # fmt: skip
     for scale, order in (
         ("nominal", ["near", "far", "alike", "alone"]),
@@ -81,11 +81,11 @@ def test_the_most_disputed_item_comes_first(client: TestClient, ledger: Ledger) 
 
 def test_an_item_leads_to_its_neighbors_in_the_list(client: TestClient, ledger: Ledger) -> None:
     odd = ["a/b", "..", ".", "50%2F", "a b?c#d", "é/items/x"]
-    fill(ledger, [(name, "a", "x") for name in odd], accept=["missing_words"])
+    give(ledger, [(name, "a", "x") for name in odd], accept=["missing_words"])
     for name in odd:
         page = read(client, read(client, AT).to(name))
         assert name in page.text.split("Answers")[0]
-    fill(ledger, [(f"i{n:02}", who, category) for n in range(6)
+    give(ledger, [(f"i{n:02}", who, category) for n in range(6)
                   for who, category in (("a", "x"), ("b", "xy"[n % 2]))])  # fmt: skip
     page = read(client, read(client, f"{AT}?differ=true").to("i01"))
     assert "Previous" not in page.text
@@ -96,7 +96,7 @@ def test_an_item_leads_to_its_neighbors_in_the_list(client: TestClient, ledger: 
 
 
 def test_media_are_shown_only_from_hosts_of_the_project(client: TestClient, ledger: Ledger) -> None:
-    fill(ledger, [("i", "a", "x", "https://m.test/i.png")], "text")
+    give(ledger, [("i", "a", "x", "https://m.test/i.png")], "p", "text")
     page = client.get(f"{AT}/i")
     assert "<img" not in page.text
     assert "is not shown" in page.text
@@ -110,7 +110,7 @@ def test_media_are_shown_only_from_hosts_of_the_project(client: TestClient, ledg
 
 
 def test_a_list_is_a_file_and_a_saved_view(client: TestClient, ledger: Ledger) -> None:
-    fill(ledger, [("i", "ada", "x"), ("i", "bo", "=y"), ("j", "ada", "x")])
+    give(ledger, [("i", "ada", "x"), ("i", "bo", "=y"), ("j", "ada", "x")])
     answer = client.get(f"{AT}.csv?differ=true")
     assert answer.headers["content-type"].startswith("text/csv")
     assert answer.text.splitlines() == ["item,text,answers,'=y,x,(none)", "i,,2,1,1,0"]

@@ -6,7 +6,7 @@ import re
 
 from fastapi.testclient import TestClient
 
-from tests.web.pages.conftest import fill
+from tests.helpers import give
 from tests.web.reading import read
 from tracker.ledger import Ledger
 from tracker.projects.questions import QuestionOptions
@@ -15,7 +15,7 @@ OPENED = {"sec-fetch-mode": "navigate"}
 
 
 def test_a_number_of_items_leads_to_as_many(client: TestClient, ledger: Ledger) -> None:
-    fill(ledger, [(str(n), who, "x" if n % 3 or who == "a" else "y")
+    give(ledger, [(str(n), who, "x" if n % 3 or who == "a" else "y")
                   for n in range(9) for who in "ab"] + [("9", "a", "alone")])  # fmt: skip
     rows = read(client, "/projects/p").rows
     shown = [row[0] for row in rows if row[0] in {"x", "y", "alone"} and len(row) == 5]
@@ -30,7 +30,7 @@ def test_a_number_of_items_leads_to_as_many(client: TestClient, ledger: Ledger) 
 
 def test_many_numbers_are_not_shown_one_by_one(client: TestClient, ledger: Ledger) -> None:
     rows = [(str(n), who, 7.25 * n + (who == "b") * 0.5) for n in range(8) for who in "ab"]
-    fill(ledger, rows, options=QuestionOptions(scale="interval"))
+    give(ledger, rows, options=QuestionOptions(scale="interval"))
     ledger.snapshot("p")
     for address in ("", "questions/label", "annotators/a", "snapshots/1"):
         text = client.get(f"/projects/p/{address}").text
@@ -62,7 +62,7 @@ def test_an_opened_page_does_not_wait_for_its_figures(client: TestClient, flagge
     assert "<style>" in report.text
     assert "constant 1" in report.text
     # Figures of before a change are shown until there are new ones.
-    fill(flagged, [(f"new {n}", who, "x") for n in range(40) for who in ("ada", "bo")])
+    give(flagged, [(f"new {n}", who, "x") for n in range(40) for who in ("ada", "bo")])
     for headers in (OPENED, {"hx-request": "true", "hx-target": "live"}):
         shown = client.get("/projects/p?x=1", headers=headers)
         assert shown.status_code == 200
@@ -78,7 +78,7 @@ def test_an_opened_page_does_not_wait_for_its_figures(client: TestClient, flagge
 def test_names_and_texts_are_found_with_their_places(client: TestClient, ledger: Ledger) -> None:
     rows = [("i1", "Ada", "x", "the Grün leaf", "2026-01-01"),
             ("i2", "bo", "y", "100% sure", "2026-02-01")]  # fmt: skip
-    fill(ledger, rows, "text", "labeled_at", project="leaves")
+    give(ledger, rows, "leaves", "text", "labeled_at")
     ledger.projects.create("other")
     for query, link in (("ada", "Ada"), ("LEAF", "i1"), ("100%25", "i2"), ("oth", "other")):
         page = read(client, f"/search?q={query}")

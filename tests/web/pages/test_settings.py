@@ -8,7 +8,7 @@ from html import unescape
 import pytest
 from fastapi.testclient import TestClient
 
-from tests.web.pages.conftest import fill
+from tests.helpers import give
 from tests.web.reading import read
 from tracker.ledger import Ledger
 
@@ -17,7 +17,7 @@ AT, GATE, SNAPSHOTS = "/projects/p/settings", "/projects/p/gate", "/projects/p/s
 
 @pytest.fixture
 def answered(ledger: Ledger) -> Ledger:
-    fill(ledger, [(str(n), who, "abc"[n % 3]) for n in range(9) for who in "xy"])
+    give(ledger, [(str(n), who, "abc"[n % 3]) for n in range(9) for who in "xy"])
     return ledger
 
 
@@ -59,7 +59,7 @@ def test_projects_and_questions_are_named(client: TestClient, answered: Ledger) 
 
 
 def test_a_gate_is_a_form_and_the_file_behind_it(client: TestClient, ledger: Ledger) -> None:
-    fill(ledger, [(f"i{n}", who, "xy"[n % 2]) for n in range(40) for who in "ab"])
+    give(ledger, [(f"i{n}", who, "xy"[n % 2]) for n in range(40) for who in "ab"])
     page = client.get(GATE).text
     text = unescape(re.findall(r'name="text" value="([^"]*)"', page)[0])
     ticked = re.findall(r'name="(on-\d+)" value="true" checked', page)
@@ -85,7 +85,7 @@ def test_a_gate_is_a_form_and_the_file_behind_it(client: TestClient, ledger: Led
 def test_a_snapshot_is_taken_and_listed(client: TestClient, flagged: Ledger) -> None:
     first = client.post(SNAPSHOTS, data={"name": " first ", "note": "why"})
     assert "Snapshot first" in first.text
-    fill(flagged, [(f"item {n:04}", "late", "positive") for n in range(1, 60)])
+    give(flagged, [(f"item {n:04}", "late", "positive") for n in range(1, 60)])
     client.post(SNAPSHOTS)
     page = read(client, SNAPSHOTS)
     listed = flagged.history("p", measures=["krippendorff_alpha"]).to_dict()["snapshots"]

@@ -8,8 +8,8 @@ import pytest
 from fastapi.testclient import TestClient
 
 from tests.filled import FillOnce
+from tests.helpers import give
 from tests.sync.listener import listening
-from tests.web.pages.conftest import fill
 from tests.web.people import PAGE, PASSWORD, acting, browser_at, signed_in
 from tests.web.reading import read
 from tests.web.test_every_page import HOSTILE
@@ -19,7 +19,7 @@ NEW = "another long password"
 
 
 def _fill(ledger: Ledger) -> None:
-    fill(ledger, [(str(n), who, "ab"[n % 2]) for n in range(4) for who in ("ada", "bob")])
+    give(ledger, [(str(n), who, "ab"[n % 2]) for n in range(4) for who in ("ada", "bob")])
     for name in ("viewer", "admin"):
         ledger.users.add(name, name, password=PASSWORD)
     ledger.users.add("mia", "manager", password=PASSWORD)

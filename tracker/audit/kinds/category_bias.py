@@ -95,7 +95,6 @@ def _on_gold(annotator: int, category: int, margin: Margins, evidence: Evidence)
         effect=Effect("odds ratio", ratio, low, high),
         p_value=margin.p_value,
         notable=_beyond(ratio, evidence.floor(ODDS_RATIO)),
-        suspicious=False,
         severity=severity_of_odds(ratio),
         details={"against": "gold", **_gold_details(margin)},
     )

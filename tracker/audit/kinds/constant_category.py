@@ -20,7 +20,6 @@ from tracker.audit.kind import (
     opinion_of_use,
     usage_result,
 )
-from tracker.audit.second_opinion import Consensus, Opinion
 
 NAME = "constant_category"
 
@@ -53,18 +52,13 @@ def run_test(evidence: Evidence) -> Iterator[TestResult]:
         )
 
 
-def confirm_constant_category(result: TestResult, consensus: Consensus, _: Evidence) -> Opinion:
-    """Ask for the same odds against the consensus."""
-    return opinion_of_use(result, consensus, MINIMUM_ODDS_RATIO)
-
-
 CONSTANT_CATEGORY = Kind(
     NAME,
     frozenset({"shared"}),
     run_test,
     SHARE,
     spoils=True,
-    confirm=confirm_constant_category,
+    confirm=lambda result, consensus, _: opinion_of_use(result, consensus, MINIMUM_ODDS_RATIO),
     explains=frozenset({"low_agreement", "random_answers", "severity_bias"}),
     examples=examples_for_kind(example_category_use),
 )

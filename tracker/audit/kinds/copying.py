@@ -20,12 +20,12 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tracker.audit.evidence import Evidence, Threshold
 from tracker.audit.habits import (
     GivenBesideModels,
     Habits,
+    SharedAnswers,
     copying_habits,
     joint_copying_chance,
 )
@@ -42,12 +42,7 @@ from tracker.audit.kind import (
     severity_of_size,
 )
 from tracker.audit.second_opinion import Consensus, Opinion
-from tracker.audit.statistics.exact_tests import (
-    benjamini_hochberg,
-    binomial,
-    clamped_tail_probability,
-    upper_tail_bounds,
-)
+from tracker.audit.statistics.exact_tests import benjamini_hochberg
 from tracker.audit.statistics.pair_dependence import BoolArray
 from tracker.core.audit_tallies import DIFFERENT, MINORITY, SharedItems
 from tracker.core.tallies import (
@@ -91,14 +86,10 @@ def _of_people(evidence: Evidence) -> Iterator[TestResult | FloatArray]:
     shared = evidence.pairs
     if shared is None or not shared.pairs:
         return
-
-    def patterns(pairs: Collection[tuple[int, int]]) -> dict[tuple[int, int], dict[Pattern, int]]:
-        counted = shared.patterns(pairs)
-        places = enumerate(counted.pairs)
-        return {pair: counted.of(place) for place, pair in places if pair in pairs}
-
     minority, alike = copying_in_minority_answers(shared), copying_in_all_answers(shared)
-    yield from _tested(evidence, shared.pairs, minority, alike, patterns)
+    yield from _tested(
+        evidence, shared.pairs, minority, alike, lambda pairs: shared.patterns(pairs).of(pairs)
+    )
 
 
 def copied_from_models(evidence: Evidence) -> Iterator[TestResult | FloatArray]:
@@ -149,7 +140,7 @@ def _smaller(first: FloatArray | float, second: FloatArray | float) -> FloatArra
     return np.asarray(np.minimum(2.0 * np.minimum(first, second), 1.0))
 
 
-class Shared:
+class Shared(SharedAnswers):
     """Of each pair: the items that could tell, how many of them they share, and the expected.
 
     Shared are the answers that ``which`` names of a pattern; on an item of each kind so many
@@ -164,35 +155,21 @@ class Shared:
         ways: IntArray,
         hits: BoolArray,
     ) -> None:
-        self.pairs, self.which = pairs, which
-        chance = ways / np.maximum(pairs.answers * (pairs.answers - 1), 1)
-        telling = (chance > 0) & (chance < 1)
-        self.items = self._total(np.ones(len(chance)))
-        self.telling = self._total(telling)
-        self.seen = self._total(hits & telling)
-        self.expected = self._total(chance * telling)
-
-    def _total(self, values: NDArray[Any]) -> FloatArray:
-        weights = self.pairs.items * values[self.pairs.kind]
-        return np.bincount(self.pairs.pair, weights, len(self.pairs.pairs)).astype(np.float64)
-
-    def bounds(self) -> FloatArray:
-        """An upper bound of each pair's upper tail."""
-        return upper_tail_bounds(self.telling, self.seen, self.expected)
+        self.which = which
+        chance = (ways / np.maximum(pairs.answers * (pairs.answers - 1), 1))[pairs.kind]
+        super().__init__(pairs, chance, (chance > 0) & (chance < 1), hits[pairs.kind])
 
     def again(
         self, place: int, met: Mapping[Pattern, int], first: Habits, second: Habits
     ) -> tuple[float, float]:
         """The expected number and the exact tail, from both annotators' own habits."""
-        total, expected = np.ones(1), 0.0
-        for pattern, number in sorted(met.items()):
-            answers = set(self.which(pattern))
-            if chance_of_sharing(pattern, answers) < 1:
-                chance = joint_copying_chance(first, second, pattern, answers)
-                expected += number * chance
-                total = np.convolve(total, binomial(number, chance))
-        tail = float(total[int(self.seen[place]) :].sum())
-        return expected, clamped_tail_probability(tail)
+        chances = (
+            (number, joint_copying_chance(first, second, pattern, answers))
+            for pattern, number in sorted(met.items())
+            for answers in [set(self.which(pattern))]
+            if chance_of_sharing(pattern, answers) < 1
+        )
+        return self.tail(place, chances)
 
 
 def copying_in_minority_answers(pairs: SharedItems) -> Shared:
@@ -233,7 +210,6 @@ def _result(
     return TestResult(
         kind=NAME,
         annotator=pair[0],
-        category=None,
         observed=seen / items,
         expected=expected / items,
         peers=expected / items,

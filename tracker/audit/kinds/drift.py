@@ -90,16 +90,13 @@ def _result(
     return TestResult(
         kind=NAME,
         annotator=annotator,
-        category=None,
         observed=fall.after + level,
         expected=fall.before + level,
-        peers=None,
         n=answers,
         informative=course.informative,
         effect=Effect("difference", -size),
         p_value=fall.p_value if tested else None,
         notable=size >= floor,
-        suspicious=False,
         severity=severity_of_size(size, MEDIUM_FALL, HIGH_FALL),
         details={
             "of": course.what,

@@ -23,7 +23,6 @@ def run_test(evidence: Evidence) -> Iterator[TestResult]:
     for annotator, counts in (evidence.skips or {}).items():
         usage = mantel_haenszel_of_chances(
             annotator,
-            0,
             ((int(empty), held, size, items) for (empty, held, size), items in counts.items()),
         )
         if usage is None:
@@ -34,7 +33,6 @@ def run_test(evidence: Evidence) -> Iterator[TestResult]:
             NAME,
             p_value=usage.tails.upper if tested else None,
             notable=(usage.odds_ratio or 0.0) >= evidence.floor(ODDS_RATIO),
-            suspicious=False,
         )
         yield replace(result, category=None)
 

@@ -40,7 +40,6 @@ def run_test(evidence: Evidence) -> Iterator[TestResult]:
         yield TestResult(
             kind=NAME,
             annotator=alignment.annotator,
-            category=None,
             observed=alignment.observed,
             expected=alignment.expected,
             peers=alignment.peers,
@@ -49,7 +48,6 @@ def run_test(evidence: Evidence) -> Iterator[TestResult]:
             effect=Effect("difference", alignment.gap, low, high),
             p_value=alignment.lower if tested else None,
             notable=gap >= evidence.floor(GAP),
-            suspicious=False,
             severity=severity_of_gap(gap),
         )
 

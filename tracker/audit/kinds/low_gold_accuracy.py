@@ -41,7 +41,6 @@ def run_test(evidence: Evidence) -> Iterator[TestResult]:
         right = sum(items for (truth, own, _), items in counts.items() if truth == own)
         usage = mantel_haenszel_of_chances(
             annotator,
-            0,
             (
                 (int(truth == own), dict(pattern).get(truth, 0), answers_in_pattern(pattern), items)
                 for (truth, own, pattern), items in counts.items()
@@ -63,7 +62,6 @@ def run_test(evidence: Evidence) -> Iterator[TestResult]:
         yield TestResult(
             kind=NAME,
             annotator=annotator,
-            category=None,
             observed=right / n,
             expected=expected,
             peers=peers,
@@ -72,7 +70,6 @@ def run_test(evidence: Evidence) -> Iterator[TestResult]:
             effect=Effect("difference", gap, low + shift, high + shift),
             p_value=p_value,
             notable=-gap >= evidence.floor(GAP),
-            suspicious=False,
             severity=severity_of_gap(-gap),
             details={"right": right, "accuracy_low": low, "accuracy_high": high},
         )

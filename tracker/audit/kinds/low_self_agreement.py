@@ -42,7 +42,6 @@ def run_test(evidence: Evidence) -> Iterator[TestResult]:
         yield TestResult(
             kind=NAME,
             annotator=annotator,
-            category=None,
             observed=same / n,
             expected=pool.expected if pool else None,
             peers=pool.peers if pool else None,
@@ -51,7 +50,6 @@ def run_test(evidence: Evidence) -> Iterator[TestResult]:
             effect=Effect("difference", gap, low + gap - same / n, high + gap - same / n),
             p_value=pool.tails.lower if pool and tested else None,
             notable=-gap >= evidence.floor(GAP),
-            suspicious=False,
             severity=severity_of_gap(-gap),
             details={"same": same},
         )

@@ -133,7 +133,6 @@ def file_result(
     return TestResult(
         kind=NAME,
         annotator=part.annotator,
-        category=None,
         observed=alignment.observed,
         expected=expected,
         peers=alignment.peers,

@@ -34,10 +34,8 @@ def run_test(evidence: Evidence) -> Iterator[TestResult]:
         yield TestResult(
             kind=NAME,
             annotator=annotator,
-            category=None,
             observed=position.observed,
             expected=position.expected,
-            peers=None,
             n=sum(row.better + row.ties + row.worse for row in shown[annotator]),
             informative=position.answers,
             effect=Effect(

@@ -11,6 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import numpy as np
+
 from tracker.audit.evidence import Evidence, Threshold
 from tracker.audit.kind import (
     MINIMUM_ANSWERS,
@@ -34,18 +36,19 @@ _SURE = 2.3263478740408408  # of one of 99%
 
 def run_test(evidence: Evidence) -> Iterator[TestResult]:
     """Yield a test result for each annotator with a score, as the co-annotators have."""
-    counts = evidence.majorities
-    scores = spammer_scores(counts)
-    others_scores = spammer_scores(counts.sum(axis=0) - counts)
-    for place, annotator in enumerate(evidence.shared_columns.annotators.tolist()):
-        alignment = evidence.alignments.get(annotator)
+    counts, annotators = evidence.majorities, evidence.shared_columns.annotators
+    tested = np.isin(annotators, [*evidence.alignments])
+    scores = spammer_scores(counts[tested])
+    others_scores = spammer_scores((counts.sum(axis=0) - counts)[tested])
+    for place, annotator in enumerate(annotators[tested].tolist()):
+        alignment = evidence.alignments[annotator]
         own, others = scores[place], others_scores[place]
-        if alignment is None or own is None or others is None or others.value <= 0:
+        if own is None or others is None or others.value <= 0:
             continue
         bound = max(own.value, 0.0) + _Z * own.error
         low = bound < evidence.floor(INFORMATION) * others.value
         nothing = low and own.value < _SURE * own.blind_error
-        tested = alignment.informative >= MINIMUM_INFORMATIVE
+        enough = alignment.informative >= MINIMUM_INFORMATIVE
         score, peers = min(max(own.value, 0.0), 1.0), min(others.value, 1.0)
         yield TestResult(
             kind=NAME,
@@ -57,9 +60,9 @@ def run_test(evidence: Evidence) -> Iterator[TestResult]:
             n=alignment.n,
             informative=alignment.informative,
             effect=Effect("ratio", score / peers, 0.0, bound / peers),
-            p_value=alignment.lower if tested else None,
+            p_value=alignment.lower if enough else None,
             notable=nothing,
-            suspicious=not tested and nothing and alignment.n >= MINIMUM_ANSWERS,
+            suspicious=not enough and nothing and alignment.n >= MINIMUM_ANSWERS,
             severity="high" if bound < _HIGH * others.value else "medium",
         )
 

@@ -61,7 +61,7 @@ def run_test(evidence: Evidence) -> Iterator[TestResult]:
     totals = np.stack([shared.total(values) for values in per_row], axis=1).tolist()
     for place, annotator in enumerate(shared.annotators.tolist()):
         n, mine, chance, gap, square, within, informative = totals[place]
-        if not n:
+        if not n or evidence.only not in (None, annotator):
             continue
         rows = shared.rows_of(place)
         tested = informative >= MINIMUM_INFORMATIVE

@@ -122,16 +122,13 @@ def _result(
     return TestResult(
         kind=NAME,
         annotator=annotator,
-        category=None,
         observed=float(items @ same) / n,
         expected=float(items @ same) / n - more,
-        peers=None,
         n=answers,
         informative=round(n),
         effect=Effect("difference", more),
         p_value=0.5 * math.erfc(excess / math.sqrt(2.0 * variance)) if tested else None,
         notable=more >= floor and float(items @ keys.above[key]) < 0,
-        suspicious=False,
         severity=severity_of_size(more, MEDIUM_EXCESS, HIGH_EXCESS),
     )
 

@@ -51,7 +51,6 @@ def run_test(evidence: Evidence) -> Iterator[TestResult]:
         yield TestResult(
             kind=NAME,
             annotator=annotator,
-            category=None,
             observed=mine.ratio,
             expected=math.exp(middle),
             peers=math.exp(middle),
@@ -62,7 +61,6 @@ def run_test(evidence: Evidence) -> Iterator[TestResult]:
             if known and annotator in enough
             else None,
             notable=ratio <= evidence.floor(TIME_RATIO),
-            suspicious=False,
             severity="remark",  # fast is not careless
             details={"median_seconds": mine.median},
         )

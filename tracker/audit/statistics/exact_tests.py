@@ -134,10 +134,7 @@ def poisson_binomial(chances: Iterable[Chance]) -> FloatArray:
     are positive, so that small probabilities keep their relative precision.
     """
     parts = [binomial(items, held / size) for held, size, items in chances]
-    total: FloatArray = np.ones(1)
-    for part in sorted(parts, key=len):
-        total = np.convolve(total, part)
-    return total
+    return np.asarray(reduce(np.convolve, sorted(parts, key=len), np.ones(1)))
 
 
 @lru_cache(maxsize=4096)
@@ -157,11 +154,12 @@ def binomial(trials: int, chance: float) -> FloatArray:
 
 def poisson_binomial_tails(count: int, chances: Iterable[Chance]) -> Tails:
     """Tails at ``count`` successes of the Poisson-binomial distribution of ``chances``."""
-    probabilities = poisson_binomial(chances)
-    return Tails(
-        lower=clamped_tail_probability(float(probabilities[: count + 1].sum())),
-        upper=clamped_tail_probability(float(probabilities[count:].sum())),
-    )
+    return _tails_at(count, poisson_binomial(chances))
+
+
+def _tails_at(count: int, probabilities: FloatArray) -> Tails:
+    lower, upper = probabilities[: count + 1].sum(), probabilities[count:].sum()
+    return Tails(clamped_tail_probability(float(lower)), clamped_tail_probability(float(upper)))
 
 
 def poisson_binomial_normal_tails(count: int, mean: float, variance: float) -> Tails:
@@ -204,14 +202,6 @@ def upper_tail_bounds(number: FloatArray, seen: FloatArray, expected: FloatArray
 _FINEST = 840  # steps of less than 1/840 are as good as none
 
 
-def _common(first: Fraction, second: Fraction) -> Fraction:
-    """The greatest step that both are multiples of."""
-    return Fraction(
-        math.gcd(first.numerator * second.denominator, second.numerator * first.denominator),
-        first.denominator * second.denominator,
-    )
-
-
 @dataclass(frozen=True)
 class Draws:
     """What one answer to an item of each of some patterns may be worth.
@@ -242,8 +232,10 @@ class Draws:
     def step(self, patterns: IntArray) -> float:
         """The spacing of a sum of draws from some patterns; 0 if it is too fine to matter."""
         distinct, place = self._distinct_steps
-        met = np.unique(place[patterns]).tolist()
-        common = reduce(_common, (distinct[n] for n in met), Fraction(0))
+        met = [distinct[n] for n in np.unique(place[patterns]).tolist()]
+        size = math.lcm(*(step.denominator for step in met))
+        steps = (step.numerator * (size // step.denominator) for step in met)
+        common = Fraction(math.gcd(*steps), size)
         return float(common) if common.denominator <= _FINEST else 0.0
 
     @cached_property
@@ -431,13 +423,7 @@ def pool_strata(strata: Iterable[Stratum]) -> Pool | None:
     expected = sum(s.trials * chance for s, chance in zip(telling, chances, strict=True))
     peers = sum(s.trials * (s.all_own - s.own) / (s.all_trials - s.trials) for s in telling)
     if trials <= EXACT_ITEMS:
-        total: FloatArray = np.ones(1)
-        for stratum in telling:
-            total = np.convolve(total, _hypergeometric(stratum))
-        tails = Tails(
-            clamped_tail_probability(float(total[: own + 1].sum())),
-            clamped_tail_probability(float(total[own:].sum())),
-        )
+        tails = _tails_at(own, reduce(np.convolve, map(_hypergeometric, telling)))
     else:
         variance = sum(
             s.trials * chance * (1 - chance) * (s.all_trials - s.trials) / (s.all_trials - 1)

@@ -131,15 +131,18 @@ def mantel_haenszel_usages(shared: TallyColumns) -> list[Usage]:
 
 
 def mantel_haenszel_of_chances(
-    annotator: int, category: int, counts: Iterable[tuple[int, int, int, int]]
+    annotator: int, counts: Iterable[tuple[int, int, int, int]]
 ) -> Usage | None:
-    """One annotator's usage from ``(own, T, n, items)`` of items with n > 1; None without any."""
+    """One annotator's usage from ``(own, T, n, items)`` of items with n > 1; None without any.
+
+    What is counted of them is no category, whose number is 0 here.
+    """
     table = np.array([row for row in counts if row[2] > 1], dtype=np.int64).reshape(-1, 4)
     if not len(table):
         return None
     own, held, size, items = table.T
     here = np.zeros(len(table), dtype=np.int64)
-    cell = np.array([annotator]), np.array([category]), np.array([items.sum()])
+    cell = np.array([annotator]), np.array([0]), np.array([items.sum()])
     return _summed(_Rows(*cell, here, own, held, size, items))[0]
 
 

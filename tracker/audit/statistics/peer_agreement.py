@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -227,6 +227,9 @@ class Score:
     blind_error: float
 
 
+_CELLS = 1 << 16
+
+
 def spammer_scores(tables: FloatArray) -> list[Score | None]:
     """How far answers depend on what the others gave (Raykar and Yu 2012, section 3.2).
 
@@ -241,6 +244,13 @@ def spammer_scores(tables: FloatArray) -> list[Score | None]:
     Returns:
         One for each table; None with fewer than two rows of one item or more.
     """
+    # Few tables at a time stay in the processor's cache: of 230 answers in a third of the time.
+    some = max(1, _CELLS // max(tables[:1].size, 1))
+    parts = (tables[first : first + some] for first in range(0, len(tables), some))
+    return [score for part in parts for score in _scores(part)]
+
+
+def _scores(tables: FloatArray) -> Iterator[Score | None]:
     size = tables.sum(axis=2)
     kept = size >= 1.0
     rows = kept.sum(axis=1)
@@ -248,28 +258,30 @@ def spammer_scores(tables: FloatArray) -> list[Score | None]:
     shares = tables / size[:, :, None]
     # Half an item more in every row, spread evenly: a row of equal answers has some variance too.
     p = (tables + 0.5 / max(tables.shape[2], 1)) / (size + 0.5)[:, :, None]
+    squared = p**2
+    squares = squared.sum(axis=2)
     several = np.maximum(rows, 2)
     mean = (shares * kept[:, :, None]).sum(axis=1) / several[:, None]
     x = (shares - mean[:, None, :]) * kept[:, :, None]
     weight = kept / size  # of a row's covariance, diag(p) - p p'
-    noise = ((1.0 - (p**2).sum(axis=2)) * weight).sum(axis=1) / several
+    noise = ((1.0 - squares) * weight).sum(axis=1) / several
     linear = 4.0 * (((p * x**2).sum(axis=2) - (p * x).sum(axis=2) ** 2) * weight).sum(axis=1)
-    cross = np.einsum("ark,ack->arc", p, p)
-    once = np.einsum("ark,ack->arc", p**2, p)
-    traces = (cross - once - once.swapaxes(1, 2) + cross**2) * weight[:, :, None]
-    traces *= weight[:, None, :] / several[:, None, None] ** 2
+    # The traces of the products of every two rows' covariances: of all pairs, of a row with itself.
+    of_all = [np.einsum("ark,ar->ak", powers, weight) for powers in (p, squared)]
+    used = kept.any(axis=0)
+    weighted = p[:, used] * np.sqrt(weight)[:, used, None]
+    gram = weighted.swapaxes(1, 2) @ weighted
+    traces = (of_all[0] ** 2 - 2.0 * of_all[0] * of_all[1]).sum(axis=1) + (gram**2).sum(axis=(1, 2))
+    own = ((squares - 2.0 * (p**3).sum(axis=2) + squares**2) * weight**2).sum(axis=1)
     # Off the diagonal the weights of the centred rows are -1 / n, on it they are 1 - 1 / n.
-    square = 2.0 * traces.sum(axis=(1, 2))
-    square += 2.0 * np.einsum("arr->a", traces) * ((several - 1.0) ** 2 - 1.0)
+    square = 2.0 * (traces + own * ((several - 1.0) ** 2 - 1.0)) / several**2
     freedom = several - 1
     value = (x**2).sum(axis=(1, 2)) / freedom - noise
     errors = np.sqrt(np.maximum(linear + square, 0.0)) / freedom, np.sqrt(square) / freedom
     columns = zip(value.tolist(), *(error.tolist() for error in errors), strict=True)
     several_rows = (rows > 1).tolist()
-    return [
-        Score(*score) if enough else None
-        for score, enough in zip(columns, several_rows, strict=True)
-    ]
+    for score, enough in zip(columns, several_rows, strict=True):
+        yield Score(*score) if enough else None
 
 
 def majority_kappa(counts: FloatArray) -> float | None:

@@ -25,6 +25,7 @@ from tracker.storage.as_of.moment import (
     stored_erasure_since,
 )
 from tracker.storage.as_of.shadow_tables import (
+    LabelsElsewhere,
     as_it_was,
     count_before_and_now,
     ledger_of,

@@ -110,11 +110,7 @@ def _kinds_then(connection: Connection, project_id: int, through: int) -> dict[i
     """Return the kinds of annotators that have another now."""
     rows = connection.execute(
         select(_facts.c.annotator_id, _facts.c.value, _facts.c.change_id, _imports.c.undone_by)
-        .outerjoin(
-            _imports,
-            (_imports.c.project_id == _facts.c.project_id)
-            & (_imports.c.change_id == _facts.c.change_id),
-        )
+        .outerjoin(_imports, same_answer_key(("project_id", "change_id"), _imports, _facts))
         .where(_facts.c.project_id == project_id, _facts.c.role == KIND)
         .order_by(_facts.c.change_id)
     ).all()

@@ -92,16 +92,12 @@ def facts_as_of(connection: Connection, project_id: int, through: int) -> Rows:
 
 def _items_then(connection: Connection, project_id: int, through: int) -> Rows:
     """Return attributes and lengths of items, if a later change added or removed some."""
-    undone = select(Import.change_id).where(
-        Import.project_id == project_id, Import.undone_by > through
-    )
-    of_project = _facts.c.project_id == project_id
-    since = or_(_facts.c.change_id > through, _facts.c.change_id.in_(undone))
+    undone = select(Import.change_id).where(Import.project_id == project_id)
+    of_project, change = _facts.c.project_id == project_id, _facts.c.change_id
+    since = or_(change > through, change.in_(undone.where(Import.undone_by > through)))
     roles = set(connection.scalars(select(_facts.c.role).where(of_project, since).distinct()))
-    undone_then = select(Import.change_id).where(
-        Import.project_id == project_id, Import.undone_by <= through
-    )
-    known = and_(of_project, _facts.c.change_id <= through, _facts.c.change_id.not_in(undone_then))
+    undone_then = undone.where(Import.undone_by <= through)
+    known = and_(of_project, change <= through, change.not_in(undone_then))
     rows: Rows = {}
     if ATTRIBUTE in roles:
         best = latest_facts(and_(known, _facts.c.role == ATTRIBUTE)).subquery("best")

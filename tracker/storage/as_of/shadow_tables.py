@@ -9,7 +9,7 @@ from typing import Any, Protocol, TypeVar, runtime_checkable
 
 from sqlalchemy import Column, Connection, Integer, MetaData, Select, Table, insert, select
 
-from tracker.core.kept import MOMENT
+from tracker.core.kept import MOMENT, READ
 from tracker.storage import backends
 from tracker.storage.as_of.annotators import (
     Rows,
@@ -33,6 +33,8 @@ class LabelsElsewhere(Protocol):
     """A connection to a ledger whose labels are elsewhere, and shown as they were by itself."""
 
     ledger: Connection
+
+    def check_files(self) -> None: ...
 
     def showing(self, moment: Moment) -> AbstractContextManager[None]:
         """Show labels of a moment until the block ends; raises Refused if they are gone."""
@@ -168,12 +170,12 @@ def _hidden(connection: Connection, project_id: int, moment: Moment, rows: Rows)
         connection.exec_driver_sql(
             f"ALTER TABLE {prepared.format_table(copy)} RENAME TO {prepared.quote(table.name)}"
         )
-    tallies = connection.info.get(TALLIES)
-    connection.info[TALLIES] = None
+    before = {TALLIES: connection.info.get(TALLIES), READ: connection.info.get(READ)}
+    connection.info.update({TALLIES: None, READ: None if before[READ] is None else {}})
     try:
         yield
     finally:
-        connection.info[TALLIES] = tallies
+        connection.info.update(before)
     for table in copies:
         name = prepared.quote(table.name)
         connection.exec_driver_sql(f"DROP TABLE {backend.temporary_schema}.{name}")

@@ -194,8 +194,7 @@ class Postgres(Backend):
         return func.json_extract_path_text(cast(column, JSON), key, type_=Text)
 
     def refresh_statistics(self, connection: Connection, *tables: Table) -> None:
-        quote = connection.dialect.identifier_preparer.quote
-        connection.exec_driver_sql(f"ANALYZE {', '.join(quote(table.name) for table in tables)}")
+        connection.exec_driver_sql(f"ANALYZE {_quoted(connection, tables)}")
 
     def rows_added(
         self,
@@ -215,7 +214,7 @@ class Postgres(Backend):
         """
         if max(rows, held) <= 500:
             return
-        name = connection.dialect.identifier_preparer.quote(tables[-1].name)
+        name = _quoted(connection, tables[-1:])
         explained = f"EXPLAIN (FORMAT JSON) SELECT FROM {name} WHERE project_id = {project_id:d}"
         ours = connection.exec_driver_sql(explained).scalar_one()[0]["Plan"]["Plan Rows"]
         known = text("SELECT reltuples FROM pg_class WHERE oid = to_regclass(:name)")
@@ -297,9 +296,7 @@ class Postgres(Backend):
                 url = connection.engine.url
                 raise DatabaseUnusable(f"{url.database}: {STILL_THERE.message}", STILL_THERE.mend)
             sleep(0.05)
-        quote = connection.dialect.identifier_preparer.quote
-        names = ", ".join(quote(table.name) for table in tables)
-        connection.exec_driver_sql(f"VACUUM (FULL, ANALYZE) {names}")
+        connection.exec_driver_sql(f"VACUUM (FULL, ANALYZE) {_quoted(connection, tables)}")
 
     def backup(self, connection: Connection, target: Path) -> None:
         raise DatabaseUnusable(
@@ -486,6 +483,10 @@ def _as_csv(cells: Cells) -> Any:
     written = pa.BufferOutputStream()
     csv.write_csv(table, written, csv.WriteOptions(include_header=False))
     return written.getvalue().to_pybytes()
+
+
+def _quoted(connection: Connection, tables: Sequence[Table]) -> str:
+    return ", ".join(map(connection.dialect.identifier_preparer.format_table, tables))
 
 
 def _sequence_of(connection: Connection, table: Table) -> str:

@@ -170,12 +170,13 @@ class Sqlite(Backend):
         row = tuple(
             places.get(id(cell)) or ("NULL" if cell is None else str(int(cell))) for cell in cells
         )
-        statement = _insert_statement(into, row, width, _ROWS_AT_ONCE)
-        for start in range(0, len(values), _ROWS_AT_ONCE * width):
+        end = rows - rows % _ROWS_AT_ONCE
+        for start in range(0, end * width, _ROWS_AT_ONCE * width):
             part = values[start : start + _ROWS_AT_ONCE * width]
-            left = len(part) // width
-            last = left < _ROWS_AT_ONCE
-            cursor.execute(_insert_statement(into, row, width, left) if last else statement, part)
+            cursor.execute(_insert_statement(into, row, width, _ROWS_AT_ONCE), part)
+        left = iter(values[end * width :])  # a statement of few rows would be written only once
+        one = _insert_statement(into, row, width, 1)
+        cursor.executemany(one, zip(*[left] * width, strict=True))
 
     def json_text(self, column: SQLColumnExpression[str], key: str) -> ColumnElement[Any]:
         return func.json_extract(column, f'$."{key}"', type_=Text)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy import (
@@ -289,6 +290,7 @@ OWN_NAME = 0
 """Stands in a staged answer for the annotator's own name; ids begin at 1."""
 
 
+@lru_cache(maxsize=256)
 def of_question(rows: Any, key: QuestionKey) -> ColumnElement[bool]:
     """Return the condition that rows of a table, or of an alias of one, are a question's."""
     columns = getattr(rows, "c", rows)

@@ -71,6 +71,9 @@ class Assignment(Base, clustered=True):
     withdrawn_by: Mapped[int | None] = optional(Integer)
 
 
+_ASSIGNMENT = ("project_id", "annotator_id", "change_id", "place")
+
+
 class Draft(Base):
     """An answer that somebody gave to an assigned item here, and that is not imported yet.
 
@@ -80,13 +83,7 @@ class Draft(Base):
 
     __tablename__ = "drafts"
     __table_args__ = (
-        ForeignKeyConstraint(
-            ["project_id", "annotator_id", "change_id", "place"],
-            [
-                f"assignments.{name}"
-                for name in ("project_id", "annotator_id", "change_id", "place")
-            ],
-        ),
+        ForeignKeyConstraint(_ASSIGNMENT, [f"assignments.{name}" for name in _ASSIGNMENT]),
         reference("questions", "question_id"),
     )
     project_id: Mapped[int] = key_column(Integer)

@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
+from functools import cache
 from typing import Any, TypeAlias
 
 from sqlalchemy import (
@@ -83,59 +84,66 @@ _PRIMES = (2_147_483_629, 2_147_483_587, 2_147_483_647)
 """The content of a row is one number: a factor of who said what, and one of when, so that parts
 which are exchanged between rows show. It is below 2**31: four thousand million can be added up."""
 _TIMES = 1_000_003  # a column, before the next is added
-_later = schema.Snapshot.__table__.alias("later")
-_last_snapshot = (
-    select(schema.Snapshot.id, schema.Snapshot.seal, schema.Snapshot.question_id)
-    .where(
-        ~_later.select()
-        .where(_later.c.project_id == schema.Snapshot.project_id, _later.c.id > schema.Snapshot.id)
-        .correlate(schema.Snapshot)
-        .exists()
-    )
-    .order_by(schema.Snapshot.question_id)
-)
-_undone = (
-    select(schema.Import.change_id, schema.Import.undone_by)
-    .where(schema.Import.undone_by.is_not(None))
-    .order_by(schema.Import.change_id)
-)
-_readings = select(func.count(schema.Import.reading), func.sum(func.length(schema.Import.reading)))
 
-STATE: dict[str, _Rows] = {
-    "the project's settings": _filter(schema.Project.id, select(*schema.Project.__table__.c)),
-    "questions": _all_rows(schema.Question),
-    "categories": _all_rows(schema.Category),
-    "what was said of categories": _mixed(schema.CategoryFact),
-    "category merges": _all_rows(schema.CategoryMerge),
-    "annotators": _all_rows(schema.Annotator),
-    "what was said of annotators": _mixed(schema.AnnotatorFact),
-    "attributes of annotators": _all_rows(schema.AnnotatorAttribute),
-    "aliases of annotators": _all_rows(schema.Alias),
-    "notes": _all_rows(schema.Note),
-    "imports taken back": _filter(schema.Import.project_id, _undone),
-    "how imports were read": _filter(schema.Import.project_id, _readings),
-    "findings": _all_rows(schema.FlagRow),
-    "what was done about findings": _all_rows(schema.FlagChange),
-    "sightings of findings": _mixed(schema.FlagSighting),
-    "the last snapshot": _filter(schema.Snapshot.project_id, _last_snapshot),
-    "snapshots thinned out": _mixed(schema.Tombstone),
-    "decisions": _all_rows(schema.Decision),
-    "batches of assignments": _all_rows(schema.Batch),
-    "assignments": _mixed(schema.Assignment),
-    "labels of merged categories": _mixed(schema.MergedLabel),
-    "withdrawn answers": _mixed(schema.Withdrawal),
-    "synchronizations": _mixed(schema.Sync),
-    "where labels are": _all_rows(schema.Lake),
-    "files of labels": _all_rows(schema.LakeFile),
-    "names in files of labels": _mixed(schema.LakeName),
-}
-"""A statement for each part that is sealed whole."""
+
+@cache
+def state_statements() -> dict[str, _Rows]:
+    """Return a statement for each part that is sealed whole."""
+    later = schema.Snapshot.__table__.alias("later")
+    last_snapshot = (
+        select(schema.Snapshot.id, schema.Snapshot.seal, schema.Snapshot.question_id)
+        .where(
+            ~later.select()
+            .where(
+                later.c.project_id == schema.Snapshot.project_id, later.c.id > schema.Snapshot.id
+            )
+            .correlate(schema.Snapshot)
+            .exists()
+        )
+        .order_by(schema.Snapshot.question_id)
+    )
+    undone = (
+        select(schema.Import.change_id, schema.Import.undone_by)
+        .where(schema.Import.undone_by.is_not(None))
+        .order_by(schema.Import.change_id)
+    )
+    readings = select(
+        func.count(schema.Import.reading), func.sum(func.length(schema.Import.reading))
+    )
+    return {
+        "the project's settings": _filter(schema.Project.id, select(*schema.Project.__table__.c)),
+        "questions": _all_rows(schema.Question),
+        "categories": _all_rows(schema.Category),
+        "what was said of categories": _mixed(schema.CategoryFact),
+        "category merges": _all_rows(schema.CategoryMerge),
+        "annotators": _all_rows(schema.Annotator),
+        "what was said of annotators": _mixed(schema.AnnotatorFact),
+        "attributes of annotators": _all_rows(schema.AnnotatorAttribute),
+        "aliases of annotators": _all_rows(schema.Alias),
+        "notes": _all_rows(schema.Note),
+        "imports taken back": _filter(schema.Import.project_id, undone),
+        "how imports were read": _filter(schema.Import.project_id, readings),
+        "findings": _all_rows(schema.FlagRow),
+        "what was done about findings": _all_rows(schema.FlagChange),
+        "sightings of findings": _mixed(schema.FlagSighting),
+        "the last snapshot": _filter(schema.Snapshot.project_id, last_snapshot),
+        "snapshots thinned out": _mixed(schema.Tombstone),
+        "decisions": _all_rows(schema.Decision),
+        "batches of assignments": _all_rows(schema.Batch),
+        "assignments": _mixed(schema.Assignment),
+        "labels of merged categories": _mixed(schema.MergedLabel),
+        "withdrawn answers": _mixed(schema.Withdrawal),
+        "synchronizations": _mixed(schema.Sync),
+        "where labels are": _all_rows(schema.Lake),
+        "files of labels": _all_rows(schema.LakeFile),
+        "names in files of labels": _mixed(schema.LakeName),
+    }
 
 
 def sealed_state(connection: Connection, project_id: int) -> dict[str, str]:
-    """Return the digest of every part of `STATE`; empty for a project that does not exist."""
+    """Return the digest of each such part; empty for a project that does not exist."""
     digests = {}
-    for part, statement in STATE.items():
+    for part, statement in state_statements().items():
         rows = [_plain(row) for row in connection.execute(statement, {"project": project_id})]
         if part == "the project's settings" and not rows:
             return {}

@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from sqlalchemy import Connection, func, insert, select
 
@@ -209,14 +209,11 @@ def seal_new_items(
         pending.names.update(b"\0")
 
 
-def seal_changed_attributes(connection: Connection, project_id: int) -> None:
-    """Note that attributes of items may have changed."""
-    pending_seals(connection)[project_id].changed.add("attributes")
-
-
-def seal_changed_item_aliases(connection: Connection, project_id: int) -> None:
-    """Note that other keys of items may have changed."""
-    pending_seals(connection)[project_id].changed.add("item_aliases")
+def seal_changed_items(
+    connection: Connection, project_id: int, part: Literal["attributes", "item_aliases"]
+) -> None:
+    """Note that attributes of items, or their other keys, may have changed."""
+    pending_seals(connection)[project_id].changed.add(part)
 
 
 @contextmanager

@@ -69,10 +69,8 @@ def verify_seals(
         faults += _now(connection, project_id, seals[-1])
         faults += _of_items(connection, project_id, seals)
         if not chain_only:
-            labels = seal_sums_of_labels(connection, project_id)
-            faults += _sums("labels", "labels", seals, labels)
-            details = seal_sums_of_details(connection, project_id)
-            faults += _sums("details of answers", "details", seals, details)
+            faults += _sums("labels", seals, seal_sums_of_labels(connection, project_id))
+            faults += _sums("details", seals, seal_sums_of_details(connection, project_id))
     except (KeyError, TypeError, ValueError):
         faults.append("a seal cannot be read")
     return SealsVerified(tuple(seal["digest"] for seal in seals), tuple(faults))
@@ -149,8 +147,9 @@ def _of_items(
             yield f"{title} of items: not as they were sealed"
 
 
-def _sums(subject: str, part: str, seals: Sequence[Mapping[str, Any]], now: Sums) -> Iterator[str]:
+def _sums(part: str, seals: Sequence[Mapping[str, Any]], now: Sums) -> Iterator[str]:
     """Yield the changes whose labels or details differ from those recorded."""
+    subject = "details of answers" if part == "details" else part
     sealed: Sums = {}
     for seal in seals:
         for change, sums in seal["added"].get(part, {}).items():

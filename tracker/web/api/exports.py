@@ -116,10 +116,7 @@ def _json_lines(labels: Labels) -> Iterator[str]:
         yield encode(dict(zip(labels.columns, row, strict=True)))
 
 
-def _csv_lines(labels: Labels) -> Iterator[str]:
-    return csv_lines(labels.columns, labels.rows)
-
-
 _LINES_OF: dict[Form, Callable[[Labels], Iterator[str]]] = {
-    Form.CSV: _csv_lines, Form.JSONL: _json_lines,
-}  # fmt: skip
+    Form.CSV: lambda labels: csv_lines(labels.columns, labels.rows),
+    Form.JSONL: _json_lines,
+}

@@ -11,7 +11,7 @@ from fastapi import APIRouter, Path, Query, Response
 from pydantic import BaseModel, ConfigDict, Field, create_model
 
 from tracker.core.operations import Field as Argument
-from tracker.core.operations import Given, Operation, operations_of, taken_by
+from tracker.core.operations import Given, Operation, arguments_of, operations_of, taken_by
 from tracker.web.api.parameters import bounds_of, route_parameter
 from tracker.web.api.routing import Answer, Answering, reads, writes
 from tracker.web.api.schema import result_model
@@ -71,7 +71,7 @@ def _endpoint(
         if body is not None:
             given |= {field.name: getattr(body, field.name) for field in sent}
         given |= {field.name: answer.by for field in fields if field.option.asker}
-        arguments = operation.arguments(given)
+        arguments = Given(**arguments_of(operation.fields, given))
 
         def compute(ledger: Any) -> Any:
             return operation.json(operation.call(ledger, namespace, arguments), arguments)
@@ -104,10 +104,10 @@ def _endpoint(
 def _read(
     operation: Operation, answer: Answering, arguments: Given, compute: Callable[[Any], Any]
 ) -> Response:
-    kept = operation.is_kept(arguments)
+    kept = operation.kept(arguments) if callable(operation.kept) else operation.kept
     if (operation.route or "").startswith("GET /projects/{project}"):
         if kept:
-            others = operation.others(answer.ledger, arguments)
+            others = () if operation.of is None else operation.of(answer.ledger, arguments)
             return answer.figure(arguments.project, compute, of=others)
         return answer.rows(arguments.project, compute)
     return answer.of_all(compute) if kept else answer.done(compute(answer.ledger))

@@ -39,7 +39,7 @@ def model_of(method: Callable[..., Any]) -> Any:
 
 def result_model(operation: Operation) -> Any:
     """Return the model of what an operation answers with."""
-    result = operation.result
+    result = returned(operation.method)
     if get_args(result)[:1] == (Answer,):
         return schema_of(get_args(result)[1])
     fields: dict[str, Any] = dict.fromkeys(operation.about, (str, ...))

@@ -14,8 +14,8 @@ from tracker.core.errors import InvalidOption, NotFound, TrackerError
 from tracker.web.errors import error_status
 from tracker.web.identity import LOCAL, Identity, Role, needs
 from tracker.web.middleware import policy_with_media
-from tracker.web.request import Asked, AskedLedger
-from tracker.web.templating import page, see_page
+from tracker.web.request import Asked, AskedLedger, Place
+from tracker.web.templating import page, see, see_page
 from tracker.web.wording import for_form
 from tracker.work.choosing import Given, UnfitAnswer
 
@@ -146,4 +146,6 @@ def undo(request: Request, project: str, annotator: str, asked: AskedLedger) -> 
 def finish(request: Request, project: str, annotator: str, asked: AskedLedger) -> RedirectResponse:
     _own(request, project, annotator)
     asked.ledger.answering.finish(project, annotator)
+    if request.state.identity is LOCAL:  # without accounts there are no answers of their own
+        return see(request, Place(project), "assignments")
     return see_page(request, "me")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Form, Request, Response
@@ -9,7 +10,7 @@ from fastapi.responses import HTMLResponse
 from pydantic import BaseModel, Field
 
 from tracker.compare.tables import compared_columns, compared_rows
-from tracker.core.errors import TrackerError
+from tracker.core.errors import InvalidOption, TrackerError
 from tracker.judge.asking import ESTIMATE
 from tracker.ledger.assignments import PROGRESS, assigned_sentences
 from tracker.ledger.rounds import ROUNDS
@@ -42,12 +43,10 @@ class NewAssignments(BaseModel):
 
     @property
     def asked(self) -> dict[str, Any]:
-        return {
+        return self.model_dump(exclude={"others", "percent_gold", "percent_repeated"}) | {
             "to": [*self.to, *self.others.split(",")], "question": self.question or None,
-            "answers": self.answers, "per_annotator": self.per_annotator,
             "gold": self.percent_gold / 100, "repeat": self.percent_repeated / 100,
-            "prefer": self.prefer, "overlap": self.overlap, "until": self.until or None,
-            "exclude_flagged": self.exclude_flagged, "withdraw": self.withdraw,
+            "until": self.until or None,
         }  # fmt: skip
 
 
@@ -72,6 +71,7 @@ def _assignments(
         person.name for person in (row.annotator for row in ledger.annotators.list(place.project))
         if person.kind == "human" and person.left_on is None
     ]  # fmt: skip
+    open_flags = ledger.flags.list(place.project).flags
     here = page_links(request, place)
     return page(
         request, "assignments.html", place=place, tab="assignments", columns=PROGRESS,
@@ -79,7 +79,8 @@ def _assignments(
         rows=[row.to_dict() for row in ledger.assignments.progress(place.project)],
         rounds=[row.to_dict() for row in ledger.rounds.list(place.project)], round_columns=ROUNDS,
         people=people, questions=questions, prefer=_PREFER, overlap=OVERLAP,
-        form=form or NewAssignments(to=people), problem=problem, sentences=sentences,
+        findings=Counter(name for flag in open_flags for name in (flag.annotator, flag.with_)),
+        form=form or NewAssignments(), problem=problem, sentences=sentences,
         status=200 if problem is None else error_status(problem),
     )  # fmt: skip
 
@@ -90,10 +91,13 @@ def assign(
 ) -> HTMLResponse:
     """Give items to people; the page that answers says what was given."""
     try:
+        if not any(name.strip() for name in form.asked["to"]):
+            raise InvalidOption("choose at least one annotator, or enter the names of new ones")
         assigned = asked.ledger.assignments.assign(place.project, **form.asked)
     except TrackerError as problem:
         return _assignments(request, place, asked, form=form, problem=problem)
     sentences = tuple(assigned_sentences(assigned))
+    form = form.model_copy(update={"to": [], "others": ""})
     return _assignments(request, place, asked, form=form, sentences=sentences)
 
 
@@ -121,9 +125,8 @@ def start_round(
     guideline: Annotated[str, Form()] = "",
     items: Annotated[int, Form(ge=1, le=10**6)] = 100,
 ) -> Response:
-    named = guideline.strip() or None
     try:
-        asked.ledger.rounds.start(place.project, guideline=named, items=items)
+        asked.ledger.rounds.start(place.project, guideline=guideline.strip() or None, items=items)
     except TrackerError as problem:
         return _assignments(request, place, asked, problem=problem)
     return see(request, place, "assignments")
@@ -150,10 +153,8 @@ def assigned_lists(place: At, asked: AskedLedger, annotator: str = "") -> Respon
     """Return what is still to be answered, as a file of rows."""
     from tracker.render.formats import csv_lines
 
-    known = asked.ledger.assignments
-    lines = csv_lines(
-        *known.task_rows(known.tasks(place.project, [annotator] if annotator else []))
-    )
+    tasks = asked.ledger.assignments.tasks(place.project, [annotator] if annotator else [])
+    lines = csv_lines(*asked.ledger.assignments.task_rows(tasks))
     text = "".join(f"{line}\n" for line in lines)
     headers = {"content-disposition": 'attachment; filename="assigned.csv"'}
     return Response(text, media_type="text/csv", headers=headers)

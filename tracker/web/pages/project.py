@@ -51,12 +51,10 @@ def _question_row(question: QuestionAgreement) -> dict[str, Any]:
         "readiness": question.assessment.readiness,
         "since": payload["since_snapshot"], "findings": question.findings,
         "recent": question.assessment.recent_dict,
-        "categories": _weakest_first(payload["categories"]),
+        "categories": sorted(
+            payload["categories"], key=lambda row: (row["rate"] is None, row["rate"] or 0.0)
+        ),
     }  # fmt: skip
-
-
-def _weakest_first(categories: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    return sorted(categories, key=lambda row: (row["rate"] is None, row["rate"] or 0.0))
 
 
 def _gathered(asked: Asked, place: Place) -> Gathered:
@@ -114,13 +112,12 @@ def _opening(asked: Asked, place: Place) -> _Opening:
 
 @router.get("/projects/{project:name}/report", dependencies=[needs(Role.VIEWER)])
 def report_page(place: At, asked: AskedLedger) -> Response:
-    from tracker.report.report import FORMATS, made_document
+    from tracker.report.report import stored_report
 
     found = _gathered(asked, place)
     made = asked.figure(
-        place.project, "report", place.key,
-        compute=lambda _: FORMATS["html"](made_document(found)),
-    )  # fmt: skip
+        place.project, "report", place.key, compute=lambda it: stored_report(it, found, "html")
+    )
     headers = {"content-security-policy": _OWN_STYLE,
                "content-disposition": 'attachment; filename="report.html"'}  # fmt: skip
     return HTMLResponse(made, headers=headers)

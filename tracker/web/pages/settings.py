@@ -55,11 +55,8 @@ def set_question(
 ) -> RedirectResponse:
     ledger = asked.ledger
     now = ledger.questions.show(place.project, form.question)
-    names = list(now.categories)
-    if form.categories is not None:
-        names = filled_lines(form.categories)
-    fixed = now.question.categories_fixed
-    question = now.question
+    names = list(now.categories) if form.categories is None else filled_lines(form.categories)
+    question, fixed = now.question, now.question.categories_fixed
     if (form.goal, form.deadline) != (question.goal or "", question.deadline or ""):
         deadline = form.deadline if form.goal else ""
         ledger.questions.set(place.project, form.question, goal=form.goal, deadline=deadline)
