@@ -274,7 +274,7 @@ def _scores(tables: FloatArray) -> Iterator[Score | None]:
     traces = (of_all[0] ** 2 - 2.0 * of_all[0] * of_all[1]).sum(axis=1) + (gram**2).sum(axis=(1, 2))
     own = ((squares - 2.0 * (p**3).sum(axis=2) + squares**2) * weight**2).sum(axis=1)
     # Off the diagonal the weights of the centred rows are -1 / n, on it they are 1 - 1 / n.
-    square = 2.0 * (traces + own * ((several - 1.0) ** 2 - 1.0)) / several**2
+    square = np.maximum(2.0 * (traces + own * ((several - 1.0) ** 2 - 1.0)) / several**2, 0.0)
     freedom = several - 1
     value = (x**2).sum(axis=(1, 2)) / freedom - noise
     errors = np.sqrt(np.maximum(linear + square, 0.0)) / freedom, np.sqrt(square) / freedom
