@@ -8,18 +8,18 @@ are right where most err alike. A remark flags nobody.
 
 from __future__ import annotations
 
-import argparse
 import os
 from collections import Counter
 from collections.abc import Iterator
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
-from functools import cache, partial
+from functools import cache
+from operator import itemgetter
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # a process for each core
 
 import numpy as np
 import pandas as pd
+from simulated_projects import ask_projects
 
 from tracker.ledger import Ledger
 from tracker.projects.questions import QuestionOptions
@@ -185,8 +185,9 @@ def _ledger() -> Ledger:
     return Ledger("sqlite://")
 
 
-def audit_design(name: str, design: Design, seed: int) -> Counter[str]:
+def audit_design(named: tuple[str, Design], seed: int) -> Counter[str]:
     """Return how many good and bad people there are, and are flagged, by the kind of flag too."""
+    name, design = named
     crowd = make_crowd(np.random.default_rng([seed, *name.encode()]), design)
     frame = pd.DataFrame(
         {
@@ -221,24 +222,18 @@ def audit_design(name: str, design: Design, seed: int) -> Counter[str]:
 
 def main() -> None:
     """Print a row a design."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--projects", type=int, default=10)
-    parser.add_argument("--processes", type=int, default=1)
-    parser.add_argument("--only", default="", help="designs whose name has this")
-    given = parser.parse_args()
+    found = ask_projects(
+        __doc__, designs(), audit_design, projects=10, processes=1, name=itemgetter(0)
+    )
     print("| design | good flagged | bad found | divided definition | kinds on good people |")
     print("|---|---:|---:|---:|---|")
-    with ProcessPoolExecutor(given.processes) as pool:
-        for name, design in designs():
-            if given.only not in name:
-                continue
-            task = partial(audit_design, name, design)
-            count = sum(pool.map(task, range(given.projects)), Counter[str]())
-            kinds = (f"{kind[9:]} {n}" for kind, n in count.items() if kind.startswith("on good"))
-            good = f"{count['accused']} of {count['good']} ({count['accused'] / count['good']:.1%})"
-            bad = f"{count['found']} of {count['bad']}" if count["bad"] else "-"
-            cells = (name, good, bad, f"{count['divided']}", ", ".join(kinds))
-            print(f"| {' | '.join(cells)} |", flush=True)
+    for (name, _), counts in found:
+        count = sum(counts, Counter[str]())
+        kinds = (f"{kind[9:]} {n}" for kind, n in count.items() if kind.startswith("on good"))
+        good = f"{count['accused']} of {count['good']} ({count['accused'] / count['good']:.1%})"
+        bad = f"{count['found']} of {count['bad']}" if count["bad"] else "-"
+        cells = (name, good, bad, f"{count['divided']}", ", ".join(kinds))
+        print(f"| {' | '.join(cells)} |", flush=True)
 
 
 if __name__ == "__main__":

@@ -10,10 +10,8 @@ columns say what else is.
 
 from __future__ import annotations
 
-import argparse
 import os
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from functools import cache, partial
 from typing import Any
@@ -22,6 +20,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")  # a process for each core
 
 import numpy as np
 import pandas as pd
+from simulated_projects import ask_projects
 
 from tracker.ledger import Ledger
 from tracker.projects.questions import QuestionOptions
@@ -354,24 +353,16 @@ def _planted_definition(one: dict[str, Any], imports: Sequence[int | None]) -> b
 
 def main() -> None:
     """Print a row a design: the share of projects with each finding."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--projects", type=int, default=60)
-    parser.add_argument("--processes", type=int, default=1)
-    parser.add_argument("--only", default="", help="designs whose name has this")
-    given = parser.parse_args()
+    asked = ask_projects(__doc__, designs(), told, projects=60, processes=1)
     print(f"| project | {' | '.join(COLUMNS)} | any | as planted |")
     print(f"|---|{'---:|' * (len(COLUMNS) + 2)}")
-    with ProcessPoolExecutor(given.processes) as pool:
-        for design in designs():
-            if given.only not in design.name:
-                continue
-            found = list(pool.map(partial(told, design), range(given.projects)))
-            shares = [sum(one[name] > 0 for one in found) for name in COLUMNS]
-            shares.append(sum(any(one[name] for name in COLUMNS) for one in found))
-            cells = [f"{count / len(found):.0%}" for count in shares]
-            right = sum(one["right"] for one in found) / len(found)
-            cells.append(f"{right:.0%}" if design.planted else "-")
-            print(f"| {design.name} | {' | '.join(cells)} |", flush=True)
+    for design, found in asked:
+        shares = [sum(one[name] > 0 for one in found) for name in COLUMNS]
+        shares.append(sum(any(one[name] for name in COLUMNS) for one in found))
+        cells = [f"{count / len(found):.0%}" for count in shares]
+        right = sum(one["right"] for one in found) / len(found)
+        cells.append(f"{right:.0%}" if design.planted else "-")
+        print(f"| {design.name} | {' | '.join(cells)} |", flush=True)
 
 
 if __name__ == "__main__":
