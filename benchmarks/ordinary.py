@@ -4,10 +4,10 @@
 
 The project has 40 people, 2 models, 4 questions of four kinds (categories, ordered categories,
 numbers, several categories), texts and attributes. Four people answer badly, and from 22 October
-all answer worse. Each work is a process; "first" is on a copy of the ledger in which nothing was
-asked before, "again" follows it. Printed are CPU-seconds and how many runs of a fixed loop
-(`sum` of 300,000 integers) they are, so that machines compare. With ``--against``, the same is
-measured with another checkout in turn, in a copy that it made itself.
+everyone answers worse. Each measurement runs one command as a process: "first" on a copy of the
+ledger that nobody has queried, "again" right after it. The table shows CPU-seconds, and the same as
+multiples of a fixed loop (`sum` of 300,000 integers), so that machines can be compared. With
+``--against``, another checkout is measured in turn on a ledger that it made itself.
 """
 
 from __future__ import annotations

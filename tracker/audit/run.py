@@ -264,7 +264,7 @@ def _audits(
 def audit_one(
     connection: Connection, question: QuestionInfo, query: AuditQuery, annotator: int
 ) -> tuple[Evidence, list[dict[str, Any]]]:
-    """Return the evidence on one annotator, and what is flagged in an audit of all, as JSON.
+    """Return the evidence on one annotator and the findings of the audit of all, as JSON.
 
     The others are tested only if one of the annotator's own tests may be flagged: correcting for
     all tests makes no p-value smaller, and a consensus of all answers knows of no test.

@@ -1,7 +1,7 @@
 """Answers given here: the next assigned item of somebody, and what they say of it.
 
-An answer is kept at once as a draft, and recorded by a separate import when its annotator has
-paused: so an import holds the answers of one sitting.
+Each answer is saved as a draft at once. When its annotator pauses, the drafts are recorded by one
+import, which therefore holds the answers of one sitting.
 """
 
 from __future__ import annotations
